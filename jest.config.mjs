@@ -22,10 +22,16 @@ const embeddedAlone = ['\\.embedded\\.'];
 const withClaudeAgent = existsSync('claude-agent/node_modules/@anthropic-ai/claude-agent-sdk')
   ? []
   : ['\\.claude-agent\\.'];
+/** Debian's package `pgbouncer`. */
+const withPgBouncer = existsSync(process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer') ? [] : ['\\.pgbouncer\\.'];
+/** Debian's package `redis-server`, for tests of several servers. */
+const withRedisServer = existsSync('/usr/bin/redis-server') ? [] : ['\\.redis-server\\.'];
 const testPathIgnorePatterns = [
   ...(mode === 'embedded' ? secondTier : []),
   ...(isCluster ? embeddedAlone : []),
   ...withClaudeAgent,
+  ...withPgBouncer,
+  ...withRedisServer,
 ];
 
 /** On a cluster only the unit specs that open a database or speak to Redis: the others would repeat what they said embedded. */

@@ -20,13 +20,14 @@ import { type ContextSchema, DatabaseModule, type OpenDatabase } from './platfor
 import { EgressModule } from './platform/egress/index.js';
 import { EventsModule } from './platform/events/index.js';
 import { FileStoreModule } from './platform/files/index.js';
-import { HttpModule } from './platform/http/index.js';
+import { HttpModule, MetricsRouteModule } from './platform/http/index.js';
 import { JobsModule, jobsSchema } from './platform/jobs/index.js';
 import { LifecycleModule } from './platform/lifecycle/index.js';
 import { LimitsModule } from './platform/limits/index.js';
 import { MaintenanceModule } from './platform/maintenance/index.js';
 import { MetricsModule } from './platform/metrics/index.js';
 import { RunLogModule } from './platform/run-log/index.js';
+import { SignalsModule } from './platform/signals/index.js';
 import { type Logger, TelemetryModule } from './platform/telemetry/index.js';
 import { VaultModule, vaultSchema } from './platform/vault/index.js';
 import { responseComponentsContext } from './response-components/index.js';
@@ -87,12 +88,14 @@ export class AppModule {
         LifecycleModule,
         LimitsModule.forRoot(settings, clock),
         RunLogModule,
+        SignalsModule,
         VaultModule.forRoot(settings),
         CursorsModule,
         EgressModule.forRoot(settings, clock),
         FileStoreModule.forRoot(settings),
         JobsModule.forRoot(settings),
         HttpModule,
+        ...(settings.metricsPort === undefined ? [MetricsRouteModule] : []),
         MaintenanceModule,
         RunExtensionsModule.forRoot(parts),
         ...modules,

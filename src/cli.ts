@@ -4,9 +4,9 @@ import {
   helpOn,
   helpOnAll,
   helpTopic,
-  readLine,
   unknownCommand,
   UsageError,
+  withAbsolutePaths,
 } from './platform/command-line/index.js';
 import { messageOf } from './platform/errors/index.js';
 import type { OperatorAnswer } from './platform/operator/index.js';
@@ -25,8 +25,7 @@ async function main(line: readonly string[]): Promise<void> {
     fail(helpOnAll(commands, START).trimEnd(), MISUSED);
   } else {
     // Before anything is opened, so that a malformed line changes nothing.
-    readLine(commands, line);
-    const answer = await run(line);
+    const answer = await run(withAbsolutePaths(commands, line));
     if (answer.ok) process.stdout.write(`${JSON.stringify(answer.result)}\n`);
     else fail(answer.message, answer.usage ? MISUSED : FAILED);
   }

@@ -1,5 +1,6 @@
 import { keepCompiledCode } from './platform/compile-cache/index.js';
 import { InvalidSetting, loadSettings, type ProcessRole, StartFailure } from './platform/config/index.js';
+import { withoutValues } from './platform/errors/index.js';
 import { keepYoungGenerationSmall } from './platform/heap/index.js';
 import { mapStacks } from './platform/stack-traces/index.js';
 
@@ -21,7 +22,8 @@ function readMode(word: string): Mode {
   }
 }
 
-function describe(error: unknown): string {
+function describe(thrown: unknown): string {
+  const error = withoutValues(thrown);
   if (!(error instanceof Error)) return String(error);
   return error instanceof StartFailure ? error.message : (error.stack ?? error.message);
 }

@@ -2,7 +2,14 @@ import { commands } from './commands.js';
 import type { Clock } from './platform/clock/index.js';
 import { readLine, runCommand } from './platform/command-line/index.js';
 import type { Settings } from './platform/config/index.js';
-import { migrate, type OpenDatabase, openDatabase, pendingMigrations } from './platform/database/index.js';
+import { requireDatabaseIn } from './platform/database/data-folder.js';
+import {
+  migrate,
+  migrationsOf,
+  type OpenDatabase,
+  openDatabase,
+  pendingMigrations,
+} from './platform/database/index.js';
 import { EventBus } from './platform/events/index.js';
 import { MasterKeys, RotateSecrets } from './platform/vault/index.js';
 import { schemas } from './schemas.js';
@@ -21,12 +28,21 @@ export async function runHere(
   { settings, clock, printProgress }: OperatorHost,
   line: readonly string[],
 ): Promise<object> {
-  const { command } = readLine(commands, line);
+  const { command, given } = readLine(commands, line);
+  if ('folderHandler' in command) {
+    const migrations = migrationsOf(schemas).map(({ name }) => name);
+    return (await command.folderHandler())({ settings, migrations, printProgress }, given);
+  }
+  if (command.makesNoDatabase === true && settings.embedded) requireDatabaseIn(settings.dataDir);
   const open = await openDatabase(settings, schemas);
   try {
-    if (command.name !== 'migrate') await requireTables(open, settings);
+    if (command.keepsSchema !== true) await requireTables(open, settings);
     const rotateSecrets = (): RotateSecrets => new RotateSecrets(open.database, MasterKeys.load(settings));
-    return await runCommand(commands, { open, clock, events: new EventBus(), rotateSecrets, printProgress }, line);
+    return await runCommand(
+      commands,
+      { settings, open, clock, events: new EventBus(), rotateSecrets, printProgress },
+      line,
+    );
   } finally {
     await open.close();
   }

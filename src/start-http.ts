@@ -5,7 +5,7 @@ import { commands } from './commands.js';
 import { DemoExamples } from './demo/index.js';
 import { type OperatorKernel, runCommand } from './platform/command-line/index.js';
 import { EventBus } from './platform/events/index.js';
-import { listenFailure } from './platform/http/index.js';
+import { listenFailure, MonitoringServer } from './platform/http/index.js';
 import { createHttpApp } from './platform/http/create-http-app.js';
 import { JobWorkers } from './platform/jobs/index.js';
 import { ShutdownState, shutDown, stopOnSignals } from './platform/lifecycle/index.js';
@@ -25,8 +25,11 @@ export async function run(kernel: Kernel): Promise<void> {
   await app.init();
   if (settings.embedded) await serveOperator(app, kernel);
   const server = app.getHttpServer();
-  stopOnSignals(app, { shutdownMs: settings.shutdownMs, clock, logger, server });
+  const { shutdownMs, shutdownDelayMs: delayMs } = settings;
+  stopOnSignals(app, { shutdownMs, delayMs, clock, logger, server });
+  let monitoring: string | undefined;
   try {
+    monitoring = await app.get(MonitoringServer).listen();
     await app.listen(settings.port, settings.host);
   } catch (error) {
     await shutDown(app, { shutdownMs: 0, clock, logger });
@@ -43,12 +46,14 @@ export async function run(kernel: Kernel): Promise<void> {
       .createAll()
       .catch((err: unknown) => logger.warn({ err }, 'The examples of the documentation could not be created'));
   }
-  logger.info({ host: settings.host, port: settings.port, role: settings.role, database: open.native.kind }, 'Ready');
+  const { host, port, role } = settings;
+  logger.info({ host, port, monitoring, role, database: open.native.kind }, 'Ready');
 }
 
 /** Runs the operator commands of an embedded service, because no other process may use its data folder. */
 async function serveOperator(app: INestApplicationContext, { settings, open, clock }: Kernel): Promise<void> {
   const operator: OperatorKernel = {
+    settings,
     open,
     clock,
     events: app.get(EventBus),

@@ -5,7 +5,7 @@ import { checkProviderSettings } from './models/index.js';
 import { SystemClock } from './platform/clock/index.js';
 import type { Settings } from './platform/config/index.js';
 import { migrate, openDatabase } from './platform/database/index.js';
-import { checkListenAddress } from './platform/http/index.js';
+import { checkListenAddress, listenAddresses } from './platform/http/index.js';
 import { createLogger } from './platform/telemetry/index.js';
 import { schemas } from './schemas.js';
 
@@ -18,8 +18,15 @@ export async function start(settings: Settings): Promise<void> {
   checkCatalogueSetting(settings);
   const logger = createLogger(settings);
   const clock = new SystemClock();
-  if (settings.role !== 'worker') await checkListenAddress(settings);
+  for (const address of listenAddresses(settings)) await checkListenAddress(address);
   const open = await openDatabase(settings, schemas);
+  open.onCrash?.((err) => {
+    logger.error(
+      { err, folder: settings.dataDir },
+      'The embedded database has crashed, so the process ends. Start it again; if it crashes again, look at the disk of DATA_DIR',
+    );
+    process.exit(1);
+  });
   const migrated = await migrate(open, () =>
     logger.info({}, 'Waiting for another process that is migrating the database'),
   );

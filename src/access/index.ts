@@ -40,6 +40,7 @@ export { ResourceLookup, ResourceLookups, type ResourceOfAgent } from './applica
 export { SessionPasses, type SessionPassVerifier } from './application/session-passes.js';
 export { UsableApiKeys } from './application/usable-api-keys.js';
 export { FirstOrganization, type FirstKey } from './application/first-organization.js';
+export { retainedSince, type Retention } from './domain/retention.js';
 export { type MemberRole } from './domain/member.js';
 export { type CreditAllowance, includedBefore } from './domain/credit-allowance.js';
 export { OrganizationDirectory, type OrganizationView } from './application/organization-directory.js';

@@ -18,12 +18,14 @@ import { AgentWrites, VersionedWrite } from './application/versioned-write.js';
 import { AgentVersionsController } from './http/agent-versions.controller.js';
 import { AgentViews } from './http/agent-views.js';
 import { AgentsController, AssistantsController } from './http/agents.controller.js';
+import { PurgeVersions, purgeVersions } from './jobs/purge-versions.job.js';
 import { RemoveAgentData, removeAgentData } from './jobs/remove-agent-data.job.js';
 import { AgentVersionsRepository } from './persistence/agent-versions.repository.js';
+import { OldVersionsRepository } from './persistence/old-versions.repository.js';
 import { AgentsRepository } from './persistence/agents.repository.js';
 
 @Module({
-  imports: [AccessModule, GatewaysModule, JobsModule.define(removeAgentData)],
+  imports: [AccessModule, GatewaysModule, JobsModule.define(removeAgentData, purgeVersions)],
   controllers: [AgentVersionsController, AgentsController, AssistantsController],
   providers: [
     AgentDataHolders,
@@ -39,7 +41,9 @@ import { AgentsRepository } from './persistence/agents.repository.js';
     DeleteAgent,
     KnowledgeTuning,
     ManagedAgentLookup,
+    OldVersionsRepository,
     PlanLimits,
+    PurgeVersions,
     ReadAgents,
     RemoveAgentData,
     RestoreVersion,

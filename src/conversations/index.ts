@@ -19,6 +19,7 @@ export { UserKeys } from './application/user-keys.js';
 export { isBareUser, MAX_USER_ID } from './domain/user-key.js';
 export { UserKeysModule } from './user-keys.module.js';
 export * from './ports/index.js';
+export type { FailureCause } from './domain/failure-cause.js';
 export { REACTION_NAMES, type ReactionName } from './domain/message.js';
 export type { Message, ToolCallRecord } from './domain/message.js';
 export {

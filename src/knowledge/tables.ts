@@ -11,5 +11,6 @@ const schemas = [knowledgeSchema, embeddingsSchema, websiteSchema, driveSchema, 
 export const knowledgeTables: ContextSchema = {
   entities: schemas.flatMap(({ entities }) => entities),
   documents: schemas.flatMap(({ documents = [] }) => documents),
-  migrations: schemas.flatMap(({ migrations }) => migrations),
+  base: schemas.flatMap(({ base = [] }) => base),
+  migrations: schemas.flatMap(({ migrations = [] }) => migrations),
 };

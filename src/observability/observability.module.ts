@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AccessModule } from '../access/index.js';
 import { AgentsModule } from '../agents/index.js';
 import { ConversationsModule, UserColumns } from '../conversations/index.js';
 import { HooksModule } from '../hooks/index.js';
@@ -30,7 +31,13 @@ const analytics = [AnalyticsRepository, ReadFeedback, ReadUsage, TraceCountsRepo
 
 /** Traces: one of every run, kept for 90 days, listed, exported and counted. */
 @Module({
-  imports: [AgentsModule, ConversationsModule, HooksModule, JobsModule.define(purgeTraces, publishTraces, pushTraces)],
+  imports: [
+    AccessModule,
+    AgentsModule,
+    ConversationsModule,
+    HooksModule,
+    JobsModule.define(purgeTraces, publishTraces, pushTraces),
+  ],
   controllers: [TracesController, AnalyticsController],
   providers: [...traces, ...publishing, ...analytics, RunMetrics, LogRuns],
   exports: [RecordTrace, RunMetrics, LogRuns],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { OrganizationDirectory } from '../access/index.js';
 import { activeJob } from '../../test/support/job-site.js';
 import { insertRows, rowsByTable, type SqlExecutor, statement } from '../platform/database/index.js';
 import { ManualClock } from '../../test/support/manual-clock.js';
@@ -86,6 +87,7 @@ function finishedRun(on: Conversation, more: RunChanges = {}): FinishedRun {
       error: null,
       approvals: [],
     },
+    failureCause: null,
     agent: { provider: 'anthropic', model: 'some-model', useOwnApiKey: false },
     channel: 'api',
     userMessage: { id: newId(), text: 'Hi' },
@@ -350,10 +352,12 @@ describe('reading traces', () => {
 });
 
 describe('the purge', () => {
+  const organizations = { retentions: () => Promise.resolve([]) } as unknown as OrganizationDirectory;
   const purge = (): PurgeTraces =>
     new PurgeTraces(
       traces,
       new TraceCountsRepository(open.database),
+      organizations,
       new ManualClock(NOW),
       createLogger({ logLevel: 'silent' }),
     );

@@ -47,6 +47,10 @@ export const SERVED_ENDPOINTS = 1_000;
  */
 export const CONCURRENT = { perEndpoint: 32, perFailingEndpoint: 4, perOrganization: 64, perProcess: 1_024 } as const;
 
+/** How often a process reads which organizations have endpoints, and for how long it uses the result. */
+export const LOOK_MS = 300;
+export const KNOWN_FOR_MS = 700;
+
 /** Deliveries that one statement reads. */
 export const LOAD_BATCH = 500;
 /** What is read and not begun within this time is read again, so that a change of the endpoint takes effect. */

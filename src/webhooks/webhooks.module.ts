@@ -15,6 +15,7 @@ import { RemoveWebhook } from './application/remove-webhook.js';
 import { RotateWebhookSecret } from './application/rotate-webhook-secret.js';
 import { SendEvent } from './application/send-event.js';
 import { ServeEndpoint } from './application/serve-endpoint.js';
+import { SubscribedOrganizations } from './application/subscribed-organizations.js';
 import { TestWebhook } from './application/test-webhook.js';
 import { WebhookMetrics } from './application/webhook-metrics.js';
 import { WebhooksController } from './http/webhooks.controller.js';
@@ -25,7 +26,7 @@ import { DeliveryRepository } from './persistence/delivery.repository.js';
 import { EndpointRepository } from './persistence/endpoint.repository.js';
 
 const endpoints = [
-  ...[EndpointRepository, EndpointSecrets, CheckEndpoint, ReadWebhooks, CreateWebhook],
+  ...[EndpointRepository, SubscribedOrganizations, EndpointSecrets, CheckEndpoint, ReadWebhooks, CreateWebhook],
   ...[ChangeWebhook, RemoveWebhook, RotateWebhookSecret, TestWebhook, Redeliver],
 ];
 

@@ -6,6 +6,7 @@ import {
   type ForwardedRef,
   useEffect,
   useImperativeHandle,
+  useLayoutEffect,
   useRef,
 } from 'react';
 import type { ChatOptions } from './client/options.js';
@@ -70,6 +71,12 @@ const ATTRIBUTES = [
 ];
 
 /**
+ * Runs in the commit itself: before a later effect, an application that has just closed the panel may open it by the ref, which the effect
+ * would undo. React 18 warns of a layout effect on a server.
+ */
+const useCommit = typeof document === 'undefined' ? useEffect : useLayoutEffect;
+
+/**
  * `<agent-chat>` in React 18 and 19. The server renders the empty element; the browser loads the widget after the first rendering. The
  * ref is the element, with its methods from then on.
  */
@@ -79,18 +86,18 @@ export const AgentChat = forwardRef(function AgentChat(props: AgentChatProps, re
   const isFirst = useRef(true);
   useImperativeHandle<AgentChatElement | null, AgentChatElement | null>(ref, () => own.current, []);
   // Before the other effects, which read it.
-  useEffect(() => {
+  useCommit(() => {
     newest.current = props;
   });
-  useEffect(() => {
+  useCommit(() => {
     const element = own.current;
     if (!element) return undefined;
     return listen(element, () => newest.current);
   }, []);
-  useEffect(() => {
+  useCommit(() => {
     if (own.current) assign(own.current, props);
   });
-  useEffect(() => {
+  useCommit(() => {
     if (own.current) void showPanel(own.current, () => newest.current, isFirst.current);
     isFirst.current = false;
   }, [props.open]);

@@ -7,6 +7,7 @@ import type { CreditAllowance, CreditsExhausted } from '../domain/credit-allowan
 import type { Feature } from '../domain/feature.js';
 import type { MemberRole } from '../domain/member.js';
 import type { Plan } from '../domain/plan.js';
+import type { Retention } from '../domain/retention.js';
 import { MemberRepository } from '../persistence/member.repository.js';
 import { OrganizationRepository } from '../persistence/organization.repository.js';
 
@@ -58,6 +59,11 @@ export class OrganizationDirectory {
   /** The history of the credits that each month includes: oldest first, one for each change. */
   creditAllowances(organizationId: string): Promise<readonly CreditAllowance[]> {
     return this.organizations.allowances(organizationId);
+  }
+
+  /** The organizations that keep conversations for a limited time, as they are now. */
+  retentions(): Promise<readonly Retention[]> {
+    return this.organizations.retentions();
   }
 
   /** @returns null when the organization has no such member */

@@ -16,11 +16,15 @@ export interface OrganizationSettings {
   readonly creditsIncluded?: number | null;
   /** `allow` or `block`. */
   readonly creditsExhausted?: string;
+  /** Days without activity after which conversations are removed; null keeps them for ever. */
+  readonly retainDays?: number | null;
 }
 
 /** Contract, section 5. */
 const DEFAULT_CRAWL_PAGES = 500;
 const MAX_CRAWL_PAGES = 50_000;
+/** A hundred years. */
+const MAX_RETAIN_DAYS = 36_500;
 /** The largest value of an `integer` column. */
 const MAX_INTEGER = 2_147_483_647;
 
@@ -39,6 +43,8 @@ export class Organization {
   creditsIncluded: number | null;
   /** What happens to runs on the managed key when a month's credits are used up. */
   creditsExhausted: CreditsExhausted;
+  /** Days without activity after which conversations are removed; null keeps them for ever. */
+  retainDays: number | null;
   /** When HIPAA data handling was last switched off; null when it never was. Data of earlier runs stays separate. */
   hipaaUntil: Date | null;
   readonly createdAt: Date;
@@ -52,6 +58,7 @@ export class Organization {
     this.crawlPages = DEFAULT_CRAWL_PAGES;
     this.creditsIncluded = null;
     this.creditsExhausted = 'allow';
+    this.retainDays = null;
     this.hipaaUntil = null;
     this.createdAt = createdAt;
   }
@@ -64,22 +71,27 @@ export class Organization {
       agentLimit = this.agentLimit,
       crawlPages = this.crawlPages,
       creditsIncluded = this.creditsIncluded,
+      retainDays = this.retainDays,
     } = settings;
     const plan = checkOneOf('plan', PLANS, settings.plan ?? this.plan);
     const exhausted = settings.creditsExhausted ?? this.creditsExhausted;
     const creditsExhausted = checkOneOf('creditsExhausted', CREDITS_EXHAUSTED, exhausted);
     checkLimit('agentLimit', agentLimit);
     checkLimit('creditsIncluded', creditsIncluded);
-    if (!Number.isInteger(crawlPages) || crawlPages < 1 || crawlPages > MAX_CRAWL_PAGES) {
-      throw new ValidationFailed(`crawlPages: must be a whole number from 1 to ${String(MAX_CRAWL_PAGES)}`);
-    }
-    Object.assign(this, { plan, features, agentLimit, crawlPages, creditsIncluded, creditsExhausted });
+    checkCount('crawlPages', crawlPages, MAX_CRAWL_PAGES);
+    if (retainDays !== null) checkCount('retainDays', retainDays, MAX_RETAIN_DAYS);
+    Object.assign(this, { plan, features, agentLimit, crawlPages, creditsIncluded, creditsExhausted, retainDays });
     if (hadHipaa && !this.effectiveFeatures().has('hipaa')) this.hipaaUntil = now;
   }
 
   effectiveFeatures(): ReadonlySet<Feature> {
     return effectiveFeatures(this.plan, this.features);
   }
+}
+
+function checkCount(setting: string, count: number, most: number): void {
+  if (Number.isInteger(count) && count >= 1 && count <= most) return;
+  throw new ValidationFailed(`${setting}: must be a whole number from 1 to ${String(most)}`);
 }
 
 function checkLimit(setting: string, limit: number | null): void {

@@ -7,6 +7,7 @@ const SETTINGS: readonly CommandOption[] = [
   { name: 'agent-limit', value: 'K|none', about: 'the most agents of the organization' },
   { name: 'crawl-pages', value: 'P', about: "the most pages that a crawl of one agent's sites fetches" },
   { name: 'credits', value: 'N|none', about: 'what each calendar month includes' },
+  { name: 'retain-days', value: 'N|off', about: 'removes conversations, and exchanges in them, that are older' },
   { name: 'credits-exhausted', value: 'allow|block', about: 'whether runs are allowed once the credits are used up' },
 ];
 

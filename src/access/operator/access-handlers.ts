@@ -34,8 +34,9 @@ export const createOrganization: CommandHandler = async ({ open: { database }, c
 export const setOrganization: CommandHandler = async ({ open: { database }, clock, events }, given) => {
   const useCase = new UpdateOrganization(database, clock, events, new OrganizationRepository(database));
   const changed = await useCase.execute(positionalId(given), settingsOf(given));
-  const { id, name, plan, agentLimit, crawlPages, creditsIncluded, creditsExhausted } = changed;
-  return { id, name, plan, features: featuresOf(changed), agentLimit, crawlPages, creditsIncluded, creditsExhausted };
+  const { id, name, plan, agentLimit, crawlPages, creditsIncluded, creditsExhausted, retainDays } = changed;
+  const limits = { agentLimit, crawlPages, creditsIncluded, creditsExhausted, retainDays };
+  return { id, name, plan, features: featuresOf(changed), ...limits };
 };
 
 export const listOrganizations: CommandHandler = async ({ open: { database } }) => {
@@ -83,8 +84,9 @@ export const revokeKey: CommandHandler = async ({ open: { database }, clock, eve
 };
 
 function organizationView(organization: Organization) {
-  const { id, name, plan, agentLimit, createdAt } = organization;
-  return { id, name, plan, features: featuresOf(organization), agentLimit, createdAt: createdAt.toISOString() };
+  const { id, name, plan, agentLimit, retainDays, createdAt } = organization;
+  const features = featuresOf(organization);
+  return { id, name, plan, features, agentLimit, retainDays, createdAt: createdAt.toISOString() };
 }
 
 function featuresOf(organization: Organization): string[] {
@@ -95,15 +97,17 @@ function settingsOf({ options }: CommandArguments): OrganizationSettings {
   return {
     plan: options.plan,
     features: listOption(options.features),
-    agentLimit: wholeNumberOrNone('--agent-limit', options['agent-limit']),
+    agentLimit: wholeNumberOr('none', '--agent-limit', options['agent-limit']),
     crawlPages: wholeNumber('--crawl-pages', options['crawl-pages']),
-    creditsIncluded: wholeNumberOrNone('--credits', options.credits),
+    creditsIncluded: wholeNumberOr('none', '--credits', options.credits),
     creditsExhausted: options['credits-exhausted'],
+    retainDays: wholeNumberOr('off', '--retain-days', options['retain-days']),
   };
 }
 
-function wholeNumberOrNone(option: string, text: string | undefined): number | null | undefined {
-  return text === 'none' ? null : wholeNumber(option, text, ', or none');
+/** @param word stands for null */
+function wholeNumberOr(word: string, option: string, text: string | undefined): number | null | undefined {
+  return text === word ? null : wholeNumber(option, text, `, or ${word}`);
 }
 
 function wholeNumber(option: string, text: string | undefined, otherwise = ''): number | undefined {

@@ -18,6 +18,7 @@ const organizations = defineEntity({
     creditsIncluded: p.integer().nullable(),
     creditsExhausted: p.text(),
     hipaaUntil: p.datetime(3).nullable(),
+    retainDays: p.integer().nullable(),
     createdAt: p.datetime(3),
   },
 });
@@ -66,69 +67,65 @@ const apiKeys = defineEntity({
 
 export const accessSchema: ContextSchema = {
   entities: [organizations, creditAllowances, members, apiKeys],
-  migrations: [
-    migration('2026112101_access_organizations_members_api_keys', [
-      `create table organizations (
-        id uuid primary key,
-        name text not null,
-        plan text not null,
-        features text[] not null,
-        agent_limit integer,
-        created_at timestamptz(3) not null
-      )`,
-      `create table members (
-        id uuid primary key,
-        organization_id uuid not null references organizations (id) on delete cascade,
-        email text not null,
-        role text not null check (role in ('owner', 'admin', 'member')),
-        created_at timestamptz(3) not null,
-        constraint members_email_unique unique (organization_id, email),
-        constraint members_organization_unique unique (organization_id, id)
-      )`,
-      // The pair of columns keeps a key from ever naming a member of another organization.
-      `create table api_keys (
-        id uuid primary key,
-        organization_id uuid not null,
-        member_id uuid not null,
-        name text not null,
-        capabilities text[] not null check (cardinality(capabilities) > 0),
-        agent_ids uuid[] check (cardinality(agent_ids) > 0),
-        digest bytea not null constraint api_keys_digest_unique unique,
-        last4 text not null,
-        created_at timestamptz(3) not null,
-        expires_at timestamptz(3),
-        revoked_at timestamptz(3),
-        last_used_at timestamptz(3),
-        foreign key (organization_id, member_id) references members (organization_id, id) on delete cascade
-      )`,
-      'create index api_keys_organization on api_keys (organization_id, id)',
-    ]),
-    migration('2026112300_access_crawl_pages', [
-      'alter table organizations add column crawl_pages integer not null default 500',
-    ]),
-    migration('2026112410_access_credits', [
-      `alter table organizations
-        add column credits_included integer check (credits_included >= 0),
-        add column credits_exhausted text not null default 'allow' check (credits_exhausted in ('allow', 'block'))`,
-      // The history of the setting, because a change must not affect past months.
-      `create table credit_allowances (
-        id uuid primary key,
-        organization_id uuid not null references organizations (id) on delete cascade,
-        since timestamptz(3) not null,
-        included integer
-      )`,
-      'create index credit_allowances_organization on credit_allowances (organization_id, since, id)',
-    ]),
-    migration('2026112422_access_hipaa_until', ['alter table organizations add column hipaa_until timestamptz(3)']),
+  base: [
+    `create table organizations (
+      id uuid primary key,
+      name text not null,
+      plan text not null,
+      features text[] not null,
+      agent_limit integer,
+      created_at timestamptz(3) not null,
+      crawl_pages integer not null default 500,
+      credits_included integer check (credits_included >= 0),
+      credits_exhausted text not null default 'allow' check (credits_exhausted in ('allow', 'block')),
+      hipaa_until timestamptz(3)
+    )`,
     // A trigger instead of a foreign key: the vault belongs to the platform, whose tables refer to no context.
-    migration('2026112720_access_secrets_of_organizations', [
-      `create function remove_secrets_of_organization() returns trigger language plpgsql as $$
-       begin
-         delete from secrets where organization_id = old.id;
-         return null;
-       end $$`,
-      `create trigger organization_removed after delete on organizations
-         for each row execute function remove_secrets_of_organization()`,
+    `create function remove_secrets_of_organization() returns trigger language plpgsql as $$
+    begin
+      delete from secrets where organization_id = old.id;
+      return null;
+    end $$`,
+    `create trigger organization_removed after delete on organizations
+      for each row execute function remove_secrets_of_organization()`,
+    `create table members (
+      id uuid primary key,
+      organization_id uuid not null references organizations (id) on delete cascade,
+      email text not null,
+      role text not null check (role in ('owner', 'admin', 'member')),
+      created_at timestamptz(3) not null,
+      constraint members_email_unique unique (organization_id, email),
+      constraint members_organization_unique unique (organization_id, id)
+    )`,
+    // The pair of columns keeps a key from ever naming a member of another organization.
+    `create table api_keys (
+      id uuid primary key,
+      organization_id uuid not null,
+      member_id uuid not null,
+      name text not null,
+      capabilities text[] not null check (cardinality(capabilities) > 0),
+      agent_ids uuid[] check (cardinality(agent_ids) > 0),
+      digest bytea not null constraint api_keys_digest_unique unique,
+      last4 text not null,
+      created_at timestamptz(3) not null,
+      expires_at timestamptz(3),
+      revoked_at timestamptz(3),
+      last_used_at timestamptz(3),
+      foreign key (organization_id, member_id) references members (organization_id, id) on delete cascade
+    )`,
+    'create index api_keys_organization on api_keys (organization_id, id)',
+    // The history of `credits_included`, because a change must not affect past months.
+    `create table credit_allowances (
+      id uuid primary key,
+      organization_id uuid not null references organizations (id) on delete cascade,
+      since timestamptz(3) not null,
+      included integer
+    )`,
+    'create index credit_allowances_organization on credit_allowances (organization_id, since, id)',
+  ],
+  migrations: [
+    migration('2026112941_access_retain_days', [
+      'alter table organizations add column retain_days integer check (retain_days > 0)',
     ]),
   ],
 };

@@ -5,6 +5,7 @@ import { newId } from '../../platform/ids/index.js';
 import { OrganizationNotFound } from '../domain/access.errors.js';
 import { CreditAllowance } from '../domain/credit-allowance.js';
 import { Organization } from '../domain/organization.js';
+import type { Retention } from '../domain/retention.js';
 
 const FIRST_ORGANIZATION_LOCK = 'access.first-organization';
 
@@ -37,6 +38,13 @@ export class OrganizationRepository {
     const organization = await this.find(id);
     if (!organization) throw new OrganizationNotFound(id);
     return organization;
+  }
+
+  /** Those that keep their conversations for a limited time. */
+  async retentions(): Promise<Retention[]> {
+    const fields = ['id', 'retainDays'] as const;
+    const found = await this.database.read((em) => em.find(Organization, { retainDays: { $ne: null } }, { fields }));
+    return found.map(({ id: organizationId, retainDays }) => ({ organizationId, days: retainDays ?? Infinity }));
   }
 
   /** Oldest first. */

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../platform/http/index.js';
-import { VERSIONS_PAGE_BYTES } from '../application/limits.js';
+import { KEPT_VERSIONS, VERSIONS_PAGE_BYTES } from '../application/limits.js';
 import { RestoreVersion } from '../application/restore-version.js';
 import { RotateProviderKey } from '../application/rotate-provider-key.js';
 import type { WriteTarget } from '../application/versioned-write.js';
@@ -38,8 +38,8 @@ export class AgentVersionsController {
     summary: 'Read what changed in an agent, when and by whom, newest first',
     description:
       'Each change of the agent, its sections or its hooks that took effect is one version; the creation is version 1. ' +
-      'A page with long changes has fewer versions than `limit`, but at least one. When the last version of a page is not ' +
-      'version 1, there are older ones: send its number as `before`. Versions are kept as long as the agent.',
+      'A page with long changes has fewer versions than `limit`, but at least one while there are any. For older ones send the ' +
+      `number of the last version of a page as \`before\`; an empty page is the end. The newest ${String(KEPT_VERSIONS)} versions are kept.`,
   })
   @ApiOkResponse({ type: AgentVersionListResponse })
   @ApiErrors(404)

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { z } from 'zod';
-import { type ContextSchema, JsonDocument, migration } from '../../platform/database/index.js';
+import { type ContextSchema, JsonDocument } from '../../platform/database/index.js';
 import { agentSettings } from '../domain/agent-settings.js';
 import { changedBy, fieldChange } from '../domain/agent-version.js';
 import { Agent } from '../domain/agent.js';
@@ -38,62 +38,49 @@ export const StoredText = defineEntity({
 export const agentsSchema: ContextSchema = {
   entities: [agentMapping, StoredText],
   documents: [CHANGED_BY, CHANGES, PART_CONTENT],
-  migrations: [
-    migration('2026112102_agents_init', [
-      `create table agents (
-        id uuid primary key,
-        organization_id uuid not null references organizations (id) on delete cascade,
-        type text not null,
-        name text collate "C" not null,
-        system_prompt text not null,
-        settings jsonb not null,
-        version integer not null,
-        created_at timestamptz(3) not null,
-        updated_at timestamptz(3) not null
-      )`,
-      'create index agents_by_organization_and_name on agents (organization_id, name, id)',
-    ]),
-    migration('2026112106_agents_versions', [
-      `create table agent_versions (
-        organization_id uuid not null,
-        agent_id uuid not null references agents (id) on delete cascade,
-        version integer not null,
-        created_at timestamptz(3) not null,
-        changed_by jsonb not null,
-        changes jsonb not null,
-        changes_bytes integer not null,
-        primary key (agent_id, version)
-      )`,
-      // By part, and only for the versions that changed it: a new name must not copy megabytes of sections.
-      `create table agent_version_parts (
-        organization_id uuid not null,
-        agent_id uuid not null,
-        version integer not null,
-        part text not null,
-        content jsonb not null,
-        primary key (agent_id, part, version),
-        foreign key (agent_id, version) references agent_versions (agent_id, version) on delete cascade
-      )`,
-      `insert into agent_versions (organization_id, agent_id, version, created_at, changed_by, changes, changes_bytes)
-       select organization_id, id, version, updated_at, '{"type": "operator"}', '[]', 2 from agents`,
-      `insert into agent_version_parts (organization_id, agent_id, version, part, content)
-       select organization_id, id, version, 'agent',
-         jsonb_build_object('name', name, 'systemPrompt', system_prompt, 'settings', settings) from agents`,
-    ]),
-    // The texts of the changes and parts that are named there instead of copied into each.
-    migration('2026112122_agents_version_texts', [
-      `create table agent_version_texts (
-        organization_id uuid not null,
-        agent_id uuid not null references agents (id) on delete cascade,
-        digest text not null,
-        content text not null,
-        primary key (agent_id, digest)
-      )`,
-    ]),
+  base: [
+    `create table agents (
+      id uuid primary key,
+      organization_id uuid not null references organizations (id) on delete cascade,
+      type text not null,
+      name text collate "C" not null,
+      system_prompt text not null,
+      settings jsonb not null,
+      version integer not null,
+      created_at timestamptz(3) not null,
+      updated_at timestamptz(3) not null
+    )`,
+    'create index agents_by_organization_and_name on agents (organization_id, name, id)',
+    `create table agent_versions (
+      organization_id uuid not null,
+      agent_id uuid not null references agents (id) on delete cascade,
+      version integer not null,
+      created_at timestamptz(3) not null,
+      changed_by jsonb not null,
+      changes jsonb not null,
+      changes_bytes integer not null,
+      primary key (agent_id, version)
+    )`,
+    // By part, and only for the versions that changed it: a new name must not copy megabytes of sections.
+    `create table agent_version_parts (
+      organization_id uuid not null,
+      agent_id uuid not null,
+      version integer not null,
+      part text not null,
+      content jsonb not null,
+      primary key (agent_id, part, version),
+      foreign key (agent_id, version) references agent_versions (agent_id, version) on delete cascade
+    )`,
     // Deleting a version deletes its parts. Without this index each deletion scans all parts of the agent: thousands of versions
     // would take quadratic time.
-    migration('2026112118_agents_version_parts_by_version', [
-      'create index agent_version_parts_by_version on agent_version_parts (agent_id, version)',
-    ]),
+    'create index agent_version_parts_by_version on agent_version_parts (agent_id, version)',
+    // The texts of the changes and parts that are named there instead of copied into each.
+    `create table agent_version_texts (
+      organization_id uuid not null,
+      agent_id uuid not null references agents (id) on delete cascade,
+      digest text not null,
+      content text not null,
+      primary key (agent_id, digest)
+    )`,
   ],
 };

@@ -3,6 +3,7 @@ import { Clock } from '../../platform/clock/index.js';
 import type { RunReference } from '../domain/run.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
 import { type CurrentRun, JoinRun } from './join-run.js';
+import { RunSignals } from './run-signals.js';
 import { RunSupervisor } from './run-supervisor.js';
 
 /** Ends a run at its user's request; its message keeps the text so far. */
@@ -10,6 +11,7 @@ import { RunSupervisor } from './run-supervisor.js';
 export class CancelRun {
   constructor(
     private readonly supervisor: RunSupervisor,
+    private readonly signals: RunSignals,
     private readonly runs: RunReader,
     private readonly joinRun: JoinRun,
     private readonly clock: Clock,
@@ -26,8 +28,7 @@ export class CancelRun {
   }
 
   /**
-   * Does not wait for the end, nor change a run that has ended. A run of another process ends at that process's next
-   * heartbeat.
+   * Does not wait for the end, nor change a run that has ended. Another process that executes the run is signalled.
    * @returns whether the run was under way
    * @throws DomainError `not_found`
    */
@@ -35,7 +36,9 @@ export class CancelRun {
     const { run } = await this.joinRun.read(reference);
     if (run.status !== 'running') return false;
     await this.runs.requestCancel(reference, this.clock.now());
-    this.supervisor.find(reference)?.abort('cancel_requested');
+    const here = this.supervisor.find(reference);
+    if (here) here.abort('cancel_requested');
+    else this.signals.changed(reference);
     return true;
   }
 }

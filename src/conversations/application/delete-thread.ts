@@ -5,6 +5,7 @@ import { Outbox } from '../../platform/jobs/index.js';
 import { threadNotFound } from '../domain/conversations.errors.js';
 import { removeDeletedThreads } from '../jobs/remove-deleted-threads.job.js';
 import { ThreadRepository } from '../persistence/thread.repository.js';
+import { RunSignals } from './run-signals.js';
 import { RunSupervisor } from './run-supervisor.js';
 import { ThreadLookup } from './thread-lookup.js';
 
@@ -13,7 +14,7 @@ const REMOVED_AT_ONCE = 200;
 /** At most one job for deleted threads waits in the queue: it removes all threads that are marked when it runs. */
 const DEDUPE_KEY = 'marked';
 
-/** Deletes a thread and cancels its run under way; a run of another process ends at that process's next heartbeat. */
+/** Deletes a thread and cancels its run under way, in whichever process. */
 @Injectable()
 export class DeleteThread {
   constructor(
@@ -21,6 +22,7 @@ export class DeleteThread {
     private readonly threads: ThreadRepository,
     private readonly lookup: ThreadLookup,
     private readonly supervisor: RunSupervisor,
+    private readonly signals: RunSignals,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
@@ -33,6 +35,7 @@ export class DeleteThread {
       'thread_deleted',
       (run) => run.organizationId === organizationId && run.threadId === threadId,
     );
+    this.signals.changed({ organizationId, threadId });
     if (!removed) throw threadNotFound();
   }
 

@@ -1,22 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { AgentDirectory } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
-import { RunLog, type RunLogEntry, RunLogUnavailable } from '../../platform/run-log/index.js';
-import { callerDisconnected, runEventsExpired, runNotFound } from '../domain/conversations.errors.js';
+import { RunLog } from '../../platform/run-log/index.js';
+import { runEventsExpired, runNotFound } from '../domain/conversations.errors.js';
 import { withExpiredCalls } from '../domain/message.js';
 import { type RunReference, withOpenRequests } from '../domain/run.js';
 import { toEndedRun, type EndedRun } from '../engine/persist-run.js';
-import { replayRun } from '../engine/replay-run.js';
 import { RunReader, type StoredRun } from '../persistence/run-reader.repository.js';
-import { type ActiveRun, PLAIN, RunSupervisor } from './run-supervisor.js';
-
-/** How often a run of another process is read until it has ended. */
-const POLL_MS = 500;
+import { FollowRun, type RunEntries } from './follow-run.js';
+import { RunEnds } from './run-ends.js';
+import { type ActiveRun, RunSupervisor } from './run-supervisor.js';
 
 /** A run with its reply. Its `approvals` are only those that can still be answered. */
 export type CurrentRun = Pick<StoredRun, 'run' | 'message'>;
-
-export type RunEntries = AsyncIterable<readonly RunLogEntry[]>;
 
 /** Reads and joins runs that other requests have started, in this process or another one. */
 @Injectable()
@@ -24,7 +19,8 @@ export class JoinRun {
   constructor(
     private readonly supervisor: RunSupervisor,
     private readonly runs: RunReader,
-    private readonly agents: AgentDirectory,
+    private readonly ends: RunEnds,
+    private readonly followRun: FollowRun,
     private readonly log: RunLog,
     private readonly clock: Clock,
   ) {}
@@ -40,30 +36,37 @@ export class JoinRun {
   /** A caller that disconnects ends only its own waiting. @throws DomainError `not_found` */
   async join(reference: RunReference, disconnected?: () => AbortSignal): Promise<ActiveRun> {
     const local = this.supervisor.find(reference);
-    if (local) return new JoinedRun(reference, local.agentId, () => local.ended);
+    if (local) return new JoinedRun(reference, local.agentId, null, () => local.ended);
     const stored = await this.stored(reference);
-    return new JoinedRun(reference, stored.run.agentId, () => this.end(reference, stored, disconnected?.()));
+    return new JoinedRun(reference, stored.run.agentId, stored, () => this.end(reference, stored, disconnected?.()));
   }
 
-  /** @throws DomainError `not_found`, `gone` when the caller disconnected before the end */
+  /** @throws DomainError `not_found`, `gone` when the caller disconnected before the end; DatabaseUnavailable */
   async ended(reference: RunReference, disconnected: () => AbortSignal): Promise<void> {
-    await (this.supervisor.find(reference)?.ended ?? this.waitForEnd(reference, disconnected()));
+    await (this.supervisor.find(reference)?.ended ?? this.waitForEnd(reference, null, disconnected()));
   }
 
   /** @throws DomainError `not_found`, `gone` when the events are no longer kept */
   async events(reference: RunReference, after: number, signal: AbortSignal): Promise<RunEntries> {
+    const local = await this.localEvents(reference, after, signal);
+    if (local) return local;
     // The log knows only the run's id, so the reference must be checked before the log is read.
-    if (!this.supervisor.find(reference)) await this.stored(reference);
-    const entries = await this.log.read(reference.runId, after, signal);
+    const awaited = this.ends.expect(reference, await this.stored(reference));
+    const entries = await this.followRun.after(awaited, after, signal);
     if (!entries) throw runEventsExpired();
     return entries;
   }
 
-  /**
-   * All events of the run. When the log has no events of it or cannot be reached, they are made from the stored run.
-   */
+  /** All events of the run, whenever it was. */
   async wholeRun(run: ActiveRun, signal: AbortSignal): Promise<RunEntries> {
-    return (await this.readable(run.runId, signal)) ?? this.replay(run, signal);
+    return (
+      (await this.localEvents(run, 0, signal)) ?? this.followRun.whole(this.ends.expect(run, storedOf(run)), signal)
+    );
+  }
+
+  /** @returns null unless this process executes the run */
+  private async localEvents(run: RunReference, after: number, signal: AbortSignal): Promise<RunEntries | null> {
+    return this.supervisor.find(run) ? this.log.read(run.runId, after, signal) : null;
   }
 
   private async stored({ organizationId, threadId, runId }: RunReference): Promise<StoredRun> {
@@ -72,42 +75,21 @@ export class JoinRun {
     return stored;
   }
 
-  private async readable(runId: string, signal: AbortSignal): Promise<RunEntries | null> {
-    try {
-      return await this.log.read(runId, 0, signal);
-    } catch (error) {
-      if (error instanceof RunLogUnavailable) return null;
-      throw error;
-    }
-  }
-
-  private async *replay(reference: RunReference, signal: AbortSignal): RunEntries {
-    const stored = await this.waitForEnd(reference, signal);
-    const agent = await this.agents.find(reference.organizationId, stored.run.agentId);
-    const events = replayRun(stored, agent?.toolProgress ?? false);
-    yield [...events].map((event, index) => ({ number: index + 1, tag: PLAIN, data: JSON.stringify(event) }));
-  }
-
   private async end(reference: RunReference, stored: StoredRun, disconnected?: AbortSignal): Promise<EndedRun> {
-    return toEndedRun(stored.run.status === 'running' ? await this.waitForEnd(reference, disconnected) : stored);
+    return toEndedRun(
+      stored.run.status === 'running' ? await this.waitForEnd(reference, stored, disconnected) : stored,
+    );
   }
 
-  /** The reconciler ends a run whose process has died, so this ends too. */
-  private async waitForEnd(reference: RunReference, signal?: AbortSignal): Promise<StoredRun> {
-    for (;;) {
-      const stored = await this.stored(reference);
-      if (stored.run.status !== 'running') return stored;
-      await this.pause(signal);
-    }
+  private async waitForEnd(reference: RunReference, stored: StoredRun | null, left?: AbortSignal): Promise<StoredRun> {
+    const ended = await this.ends.wait(this.ends.expect(reference, stored), left, Infinity);
+    if (!ended) throw new Error('A run without an end');
+    return ended;
   }
+}
 
-  private async pause(signal?: AbortSignal): Promise<void> {
-    try {
-      await this.clock.sleep(POLL_MS, signal);
-    } catch (error) {
-      throw signal?.aborted === true ? callerDisconnected() : error;
-    }
-  }
+function storedOf(run: ActiveRun): StoredRun | null {
+  return run instanceof JoinedRun ? run.stored : null;
 }
 
 /** The run of another request. Reads the run's end only on demand, since readers of events do not need it. */
@@ -120,6 +102,8 @@ class JoinedRun implements ActiveRun {
   constructor(
     { organizationId, threadId, runId }: RunReference,
     readonly agentId: string,
+    /** As it was when it was joined; null for a run of this process. */
+    readonly stored: StoredRun | null,
     private readonly end: () => Promise<EndedRun>,
   ) {
     this.organizationId = organizationId;

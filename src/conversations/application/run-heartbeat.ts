@@ -52,6 +52,12 @@ export class RunHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
     return this.beating;
   }
 
+  /** Stores a heartbeat that reads what was stored before this call. */
+  async look(): Promise<void> {
+    await this.beating?.catch(() => undefined);
+    await this.beat();
+  }
+
   private async store(): Promise<void> {
     const running = this.supervisor.runs;
     const unsettled = [...this.owner.unsettled];

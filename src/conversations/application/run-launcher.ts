@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RunnableAgent } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
+import { DatabaseUnavailable } from '../../platform/database/index.js';
 import { newId } from '../../platform/ids/index.js';
 import type { ToolChoice } from '../../models/index.js';
 import { ShutdownState } from '../../platform/lifecycle/index.js';
@@ -14,6 +15,8 @@ import type { AttachedFiles } from '../engine/attached-files.js';
 import type { NewRun } from '../persistence/new-run.js';
 import type { StartedRun } from '../persistence/run.repository.js';
 import type { CallerSpan, RunContext, UserContext, Widget } from '../ports/index.js';
+import { LateStarts } from './late-starts.js';
+import { RunReconciler } from './run-reconciler.js';
 import { type ActiveRun, RunSupervisor } from './run-supervisor.js';
 import { UserKeys } from './user-keys.js';
 
@@ -54,6 +57,12 @@ export interface RunInput {
   readonly sentHistory?: readonly SentMessage[];
 }
 
+interface PreparedRun {
+  readonly run: NewRun;
+  /** Executes the run, which has been stored. */
+  readonly execute: (started: StartedRun) => ActiveRun;
+}
+
 /** Stores a run with its input, then starts it. */
 @Injectable()
 export class RunLauncher {
@@ -62,24 +71,36 @@ export class RunLauncher {
     private readonly shutdown: ShutdownState,
     private readonly users: UserKeys,
     private readonly clock: Clock,
+    private readonly reconciler: RunReconciler,
+    private readonly lateStarts: LateStarts,
   ) {}
 
   /** @throws RunNotStarted, and what `store` throws */
   async launch(request: RunRequest, input: RunInput, store: (run: NewRun) => Promise<StartedRun>): Promise<ActiveRun> {
+    let prepared: PreparedRun | undefined;
     try {
-      return await this.storeAndRun(request, input, store);
+      prepared = await this.prepare(request, input);
+      return prepared.execute(await store(prepared.run));
     } catch (error) {
-      input.attached.release();
+      if (!prepared || !this.mayBeginLate(error, prepared, input)) input.attached.release();
       throw error;
     }
   }
 
-  private async storeAndRun(
+  /** @returns whether the run keeps its files, since it begins when it is found */
+  private mayBeginLate(error: unknown, { run, execute }: PreparedRun, { attached }: RunInput): boolean {
+    if (!(error instanceof DatabaseUnavailable) || !error.mayHaveExecuted) return false;
+    const start = { execute, giveUp: () => attached.release() };
+    if (run.idempotency && this.lateStarts.expect(run.id, start)) return true;
+    this.reconciler.startFailed(run.id);
+    return false;
+  }
+
+  private async prepare(
     request: RunRequest,
     { threadId, userMessage, attached, resumeInput, sentHistory = [] }: RunInput,
-    store: (run: NewRun) => Promise<StartedRun>,
-  ): Promise<ActiveRun> {
-    const { organizationId, agent, session = null, callerSpan = null, widget = null } = request;
+  ): Promise<PreparedRun> {
+    const { organizationId, agent, session = null, callerSpan = null, widget = null, idempotency } = request;
     const { callerPrompt, showReasoning, nonInteractive = false, options = NO_OPTIONS, toolChoice } = request;
     const continuation = resumeInput?.continuation;
     const user = resumeInput?.user ?? { userContext: request.userContext, session };
@@ -91,25 +112,26 @@ export class RunLauncher {
     const stopwatch = this.clock.stopwatch();
     const runId = newId();
     const messageId = newId();
-    const { channel, isFirstRun, revision } = await store({
-      ...{ id: runId, messageId, threadId, userMessage, resumeInput, userContext, userKey },
+    const run = {
+      ...{ id: runId, messageId, threadId, userMessage, resumeInput, userContext, userKey, idempotency },
       sessionId: session?.id ?? null,
       createdAt: stopwatch.startedAt,
       model: { provider, model, useOwnApiKey },
-      idempotency: request.idempotency,
-    });
-    return this.supervisor.launch(
-      {
-        ...{ organizationId, agent, threadId, runId, messageId, channel, userMessage, attached },
-        // Without a message the run continues the thread's last exchange.
-        ...{ decisions: resumeInput?.decisions ?? (userMessage ? null : []), sentHistory: [...sentHistory] },
-        ...{ userContext, userKey, callerSpan, widget, callerPrompt },
-        ...{ isFirstRun, nonInteractive, showReasoning, stopwatch },
-        options: continuation ? resumedOptions(continuation.options, options) : options,
-        usedBefore: continuation?.used ?? NOTHING_USED,
-        toolChoice,
-      },
-      revision,
-    );
+    };
+    const execute = ({ channel, isFirstRun, revision }: StartedRun): ActiveRun =>
+      this.supervisor.launch(
+        {
+          ...{ organizationId, agent, threadId, runId, messageId, channel, userMessage, attached },
+          // Without a message the run continues the thread's last exchange.
+          ...{ decisions: resumeInput?.decisions ?? (userMessage ? null : []), sentHistory: [...sentHistory] },
+          ...{ userContext, userKey, callerSpan, widget, callerPrompt },
+          ...{ isFirstRun, nonInteractive, showReasoning, stopwatch },
+          options: continuation ? resumedOptions(continuation.options, options) : options,
+          usedBefore: continuation?.used ?? NOTHING_USED,
+          toolChoice,
+        },
+        revision,
+      );
+    return { run, execute };
   }
 }

@@ -5,10 +5,12 @@ import { Database } from '../../platform/database/index.js';
 import { RunLog } from '../../platform/run-log/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { changedCalls } from '../domain/message.js';
-import { runError } from '../engine/agui-events.js';
+import { runError, type RunEvent, runFinished } from '../engine/agui-events.js';
+import { outcomeOf, runView } from '../engine/presenters.js';
 import { RunObservers } from '../engine/run-observers.js';
 import { RunOwner } from '../engine/run-owner.js';
-import { OWNER_SILENT_SECONDS, RECONCILE_MS, UNKNOWN_RUN_MS } from '../engine/limits.js';
+import { DatabaseOutage } from '../engine/database-outage.js';
+import { MAX_LOST_STARTS, OWNER_SILENT_SECONDS, RECONCILE_MS, UNKNOWN_RUN_MS } from '../engine/limits.js';
 import { type OrphanedRun, type OwnRuns, RunRepository } from '../persistence/run.repository.js';
 import type { FinishedRun } from '../ports/index.js';
 import { RunHeartbeat } from './run-heartbeat.js';
@@ -18,13 +20,14 @@ import { UserKeys } from './user-keys.js';
 const STOPPED = { code: 'internal', message: 'The service stopped while this run was under way.' } as const;
 
 /**
- * Ends the runs of processes that died: the run is `failed` with `internal`, its message `incomplete` with the stored
+ * Ends the runs of processes that died: the run is `failed` with `internal` (`cancelled` where it was deleted too), its message `incomplete` with the stored
  * text, and tool calls under way `unknown`. They are never repeated.
  */
 @Injectable()
 export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
   private stop: (() => void) | undefined;
   private sweeping: Promise<number> | undefined;
+  private endingLost: Promise<number> | undefined;
 
   constructor(
     private readonly database: Database,
@@ -38,6 +41,7 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly logger: Logger,
     private readonly observers: RunObservers,
     private readonly users: UserKeys,
+    private readonly outage: DatabaseOutage,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -61,9 +65,28 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
    */
   async reconcile(): Promise<number> {
     await this.heartbeat.beat();
-    return this.heartbeat.contact.lasted(this.clock.now().getTime(), OWNER_SILENT_SECONDS)
-      ? this.sweep(OWNER_SILENT_SECONDS)
-      : 0;
+    if (this.heartbeat.contact.lasted(this.clock.now().getTime(), OWNER_SILENT_SECONDS)) {
+      return this.sweep(OWNER_SILENT_SECONDS);
+    }
+    return this.owner.lostStarts.size === 0 ? 0 : this.endOwn();
+  }
+
+  /** Ends the run as soon as the database is reachable, if it was stored with the response lost: until then its thread is busy. */
+  startFailed(runId: string): void {
+    const { lostStarts } = this.owner;
+    if (lostStarts.size >= MAX_LOST_STARTS) return;
+    lostStarts.add(runId);
+    // The statement may still be under way, so the run is looked for until it is ended as any unknown run.
+    this.clock.after(UNKNOWN_RUN_MS, () => lostStarts.delete(runId));
+    this.endingLost ??= this.outage
+      .outlast({}, () => this.endOwn())
+      .catch((error: unknown) => {
+        this.logger.warn({ err: error }, 'Runs whose start was lost could not be ended');
+        return 0;
+      })
+      .finally(() => {
+        this.endingLost = undefined;
+      });
   }
 
   /** A concurrent call waits for the one under way. @returns how many runs were ended */
@@ -75,18 +98,27 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async endAll(silentSeconds: number): Promise<number> {
-    const sealing: Promise<void>[] = [];
     // Read before the first statement: when the contact breaks later, the silence of other processes proves nothing.
-    const contact = this.heartbeat.contact.id;
+    const ended = await this.endEach(silentSeconds, this.heartbeat.contact.id);
+    await this.runs.removeSilentOwners(OWNER_SILENT_SECONDS);
+    return ended;
+  }
+
+  /** Without a contact no run of another process is taken. */
+  private endOwn(): Promise<number> {
+    return this.endEach(OWNER_SILENT_SECONDS, null);
+  }
+
+  private async endEach(silentSeconds: number, contact: string | null): Promise<number> {
+    const sealing: Promise<void>[] = [];
     try {
       for (;;) {
         const ended = await this.endOne(silentSeconds, contact);
         if (!ended) break;
         // The end is stored before the terminal event. The next run does not wait for the log.
         this.observers.notifyEnded(ended);
-        sealing.push(this.log.seal(ended.run.id, PLAIN, JSON.stringify(runError(STOPPED))));
+        sealing.push(this.log.seal(ended.run.id, PLAIN, JSON.stringify(terminalEvent(ended))));
       }
-      await this.runs.removeSilentOwners(OWNER_SILENT_SECONDS);
       if (sealing.length > 0) this.logger.warn({ runs: sealing.length }, 'Ended the runs of a process that died');
       return sealing.length;
     } finally {
@@ -112,17 +144,21 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private own(contact: string | null): OwnRuns {
-    const known = [...this.supervisor.runs.map(({ runId }) => runId), ...this.owner.unsettled];
-    return { known, before: new Date(this.clock.now().getTime() - UNKNOWN_RUN_MS), contact };
+    const { unsettled, lateStarts } = this.owner;
+    const known = [...this.supervisor.runs.map(({ runId }) => runId), ...unsettled, ...lateStarts];
+    const lost = [...this.owner.lostStarts];
+    return { known, lost, before: new Date(this.clock.now().getTime() - UNKNOWN_RUN_MS), contact };
   }
 
   private finishedRun(
-    { run, channel, user, userMessage, decisions, message, agent }: OrphanedRun,
+    { run, channel, user, userMessage, decisions, message, agent, isDeleted }: OrphanedRun,
     userKey: string | null,
   ): FinishedRun {
     const completedAt = this.clock.now();
+    const end = isDeleted ? ({ status: 'cancelled' } as const) : ({ status: 'failed', error: STOPPED } as const);
     return {
-      run: { ...run, status: 'failed', completedAt, error: STOPPED },
+      run: { ...run, completedAt, ...end },
+      failureCause: 'operator',
       message: message && {
         ...message,
         status: 'incomplete',
@@ -133,4 +169,11 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
       latencyMs: Math.max(0, completedAt.getTime() - run.createdAt.getTime()),
     };
   }
+}
+
+/** The message is left out: of a failed run it is not sent, and of a deleted one it is gone. */
+function terminalEvent({ run, agent: { provider, model } }: FinishedRun): RunEvent {
+  return run.error
+    ? runError(run.error)
+    : runFinished({ run: runView(run), message: null, provider, model }, outcomeOf(run));
 }

@@ -16,6 +16,8 @@ import type { RunContext } from '../ports/index.js';
 
 /** Tags of entries in the run log: only readers who ask for reasoning get those of `REASONING`. */
 export const REASONING = 'reasoning';
+/** A `StreamComment`. */
+export const COMMENT = 'comment';
 export const PLAIN = 'event';
 
 /** A run that was started by the caller or found by its full reference, so the caller may read its events. */
@@ -53,7 +55,6 @@ export class RunSupervisor {
         await this.idle();
       },
     });
-    // The heartbeat of any other process ends the agent's runs there.
     this.bus.subscribe(AgentDeleted, ({ agentId }) => {
       this.abortAll('agent_deleted', (run) => run.agentId === agentId);
     });
@@ -109,7 +110,9 @@ export class RunSupervisor {
   private async drive(context: RunContext, revision: number | null, writer: RunLogWriter): Promise<EndedRun> {
     try {
       return await this.engine.run(context, revision, (event) => {
-        writer.append(isReasoning(event) ? REASONING : PLAIN, JSON.stringify(event));
+        const data = JSON.stringify(event);
+        if ('comment' in event) writer.note(COMMENT, data);
+        else writer.append(isReasoning(event) ? REASONING : PLAIN, data);
       });
     } catch (error) {
       // A defect: the engine should end every run itself. The stream needs a terminal event all the same.

@@ -30,12 +30,20 @@ export const RUN_ERROR_CODES = Object.keys({
   internal: true,
 } satisfies Record<RunErrorCode, true>) as readonly RunErrorCode[];
 
+const EVENTS_UNAVAILABLE = 'run_events_unavailable';
+
 export const runError = z.object({
   code: named<RunErrorCode>(),
   /** Public; never quotes a provider, except for why it refuses the caller's response format. */
   message: z.string(),
 });
 export type RunError = Stored<typeof runError>;
+
+/** Why a stream ends with an error: why its run failed, or that the run goes on and its events cannot be read. */
+export interface StreamError extends Omit<RunError, 'code'> {
+  readonly code: RunErrorCode | typeof EVENTS_UNAVAILABLE;
+}
+export const STREAM_ERROR_CODES = [...RUN_ERROR_CODES, EVENTS_UNAVAILABLE];
 
 /** Token counts are null when a provider ended before it reported them. */
 export interface RunUsage {
@@ -105,6 +113,8 @@ const failureFacts = z.object({
   /** The provider refused the agent's own key, and not one of the service. */
   ownKey: z.boolean().default(false),
   retryAfterSeconds: z.number().optional(),
+  /** The provider refused what the request holds: the conversation, its files, the tools. */
+  refusedContent: z.boolean().optional(),
 });
 export type FailureFacts = Stored<typeof failureFacts>;
 

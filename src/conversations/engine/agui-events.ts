@@ -1,10 +1,17 @@
 import { EventType, type AGUIEvent, PROTOCOL_VERSION, type RunFinishedOutcome } from '@ag-ui/core';
 import type { MessageComponent, ToolCallRecord } from '../domain/message.js';
-import type { RunError } from '../domain/run.js';
+import type { StreamError } from '../domain/run.js';
 import type { MessageResponse, RunResponse } from '../http/messages.dto.js';
 
 /** An event of AG-UI 1.0, the protocol of `runs/stream`. */
 export type RunEvent = AGUIEvent;
+
+/** No event of AG-UI: streams carry the text as a comment, which clients skip. */
+export interface StreamComment {
+  readonly comment: string;
+}
+
+export const WAITS_FOR_DATABASE: StreamComment = { comment: 'waiting for the database' };
 
 export const runStarted = (threadId: string, runId: string): RunEvent => ({
   type: EventType.RUN_STARTED,
@@ -98,7 +105,7 @@ export function runFinished(
   };
 }
 
-export const runError = (error: RunError): RunEvent => ({
+export const runError = (error: StreamError): RunEvent => ({
   type: EventType.RUN_ERROR,
   message: error.message,
   code: error.code,

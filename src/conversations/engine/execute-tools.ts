@@ -20,6 +20,7 @@ import { RunAborted, unknownOutcome } from '../domain/run-abort.js';
 import { RunRepository } from '../persistence/run.repository.js';
 import { missingAnswer } from '../domain/structured-output.js';
 import type { OfferedTool, ToolResult, ToolStepType, RunStep } from '../ports/index.js';
+import { DatabaseOutage } from './database-outage.js';
 import { HookDispatcher } from './hook-dispatcher.js';
 import { MAX_REFUSED_ROUNDS, MAX_TOOL_ROUNDS } from './limits.js';
 import { malformedCallOutput } from './malformed-calls.js';
@@ -62,6 +63,7 @@ export class ExecuteTools {
     private readonly clock: Clock,
     private readonly logger: Logger,
     private readonly metrics: ToolCallMetrics,
+    private readonly outage: DatabaseOutage,
   ) {}
 
   async run(state: RunState, calls: readonly ModelToolCall[]): Promise<NextStep> {
@@ -110,7 +112,7 @@ export class ExecuteTools {
     const first = state.toolCalls.length;
     state.toolCalls.push(...calls.map((call) => recordOf(state, call, 'running')));
     const message = calls.length > 0 ? state.message('incomplete') : null;
-    if (message) await this.runs.checkpoint(state.context, message);
+    if (message) await this.outage.during(state, () => this.runs.checkpoint(state.context, message));
     const outcomes = calls.map((): Outcome | undefined => undefined);
     const pending = calls.map(async (call, index) => (outcomes[index] = await make(call)));
     // They are awaited one after the other below; until then a failure would be an unhandled rejection.

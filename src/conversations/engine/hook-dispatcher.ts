@@ -13,6 +13,7 @@ import type {
   SuggestionRequest,
   UserPrompt,
 } from '../ports/index.js';
+import { DatabaseOutage } from './database-outage.js';
 import { RUN_HOOKS } from './run-extensions.js';
 import type { RunState } from './run-state.js';
 
@@ -29,12 +30,13 @@ export class HookDispatcher {
     @Inject(RUN_HOOKS) private readonly hooks: readonly RunHooks[],
     private readonly clock: Clock,
     private readonly logger: Logger,
+    private readonly outage: DatabaseOutage,
   ) {}
 
   async beforePrompt(state: RunState, prompt: UserPrompt): Promise<PromptVerdict> {
     const verdicts = await this.ask(
       state.context,
-      (hooks) => hooks.beforePrompt(state.context, prompt),
+      (hooks) => this.outage.during(state, () => hooks.beforePrompt(state.context, prompt)),
       BROKEN_PROMPT_HOOK,
     );
     const block = verdicts.find((verdict) => verdict.decision === 'block');

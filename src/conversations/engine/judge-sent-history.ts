@@ -1,6 +1,7 @@
 import type { SentMessage } from '../domain/new-thread.js';
 import type { JudgedMessage, RunRepository } from '../persistence/run.repository.js';
 import type { PromptVerdict } from '../ports/index.js';
+import type { DatabaseOutage } from './database-outage.js';
 import type { HookDispatcher } from './hook-dispatcher.js';
 import { MAX_JUDGED_PROMPTS } from './limits.js';
 import type { RunState } from './run-state.js';
@@ -15,6 +16,7 @@ export async function judgeSentHistory(
   state: RunState,
   hooks: HookDispatcher,
   runs: RunRepository,
+  outage: DatabaseOutage,
 ): Promise<PromptVerdict> {
   const sent = state.context.sentHistory.splice(0);
   const prompts = sent.flatMap((said, index) => (said.role === 'user' ? [{ ...said, index }] : []));
@@ -36,7 +38,7 @@ export async function judgeSentHistory(
     guarded ||= verdict.guards === true;
   }
   if (guarded) judged.push(...older.map(blocked));
-  if (judged.length > 0) await runs.keepJudgments(state.context, judged);
+  if (judged.length > 0) await outage.during(state, () => runs.keepJudgments(state.context, judged));
   return result;
 }
 

@@ -109,6 +109,13 @@ export const HEARTBEAT_MS = 5_000;
  */
 export const UNKNOWN_RUN_MS = 40_000;
 
+/** How often late starts are looked for, and how many times once the database is back, in all as long as `UNKNOWN_RUN_MS`. */
+export const LATE_START_MS = 1_000;
+export const LATE_START_LOOKS = UNKNOWN_RUN_MS / LATE_START_MS;
+
+/** Failed starts that a process remembers, to execute or end those at once that were stored. */
+export const MAX_LOST_STARTS = 1_000;
+
 /** The newest user messages of one request that hooks check. Contract, section 8. */
 export const MAX_JUDGED_PROMPTS = 100;
 
@@ -131,7 +138,21 @@ export const STORE_AGAIN_MS = 2_000;
 /** After so many refusals by the database, the end is stored without the observers' rows. */
 export const STORE_REFUSALS = 3;
 
-/** Attempts to store the end of a run before its caller gets an error. */
-export const STORE_ATTEMPTS = 4;
+/** How long a run waits for an unreachable database, to store its end or to go on. */
+export const OUTAGE_MS = 120_000;
 
-export const STORE_PAUSE_MS = 250;
+/** Characters of all ends of runs that wait for the database; a further end is not waited for. */
+export const HELD_CHARACTERS = 64 * 1024 * 1024;
+
+/** The pause between two looks whether the database is back; processes that lost it together do not look together. */
+export const PROBE_MS = 500;
+export const PROBE_JITTER_MS = 500;
+
+/** Runs of a process that try again at a time; the other connections serve new requests. */
+export const RETRIES_AT_ONCE = 4;
+
+/** How often a comment tells the readers of a stream that their run waits. */
+export const OUTAGE_NOTICE_MS = 5_000;
+
+/** How long runs still wait in a process that ends its runs; less than the shutdown leaves them. */
+export const OUTAGE_STOP_MS = 1_000;

@@ -3,6 +3,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { DatabaseUnavailable } from '../../platform/database/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { ENDED_BEFORE_APPROVAL, ENDED_BEFORE_CALLER } from '../domain/approval.js';
+import { type FailureCause, failureCause } from '../domain/failure-cause.js';
 import { changedCalls, type HistoryMessage, type Message } from '../domain/message.js';
 import { outcomeError, type FailureFacts, type Run, type RunError, type RunOutcome } from '../domain/run.js';
 import type { RunContinuation } from '../domain/run-options.js';
@@ -16,8 +17,12 @@ import { estimateBytes, HistoryCache, type CachedHistory } from './history-cache
 import { RunObservers } from './run-observers.js';
 import { RunOwner } from './run-owner.js';
 import { creditsOf, usedSoFar } from './run-budget.js';
-import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_REFUSALS, STORE_ATTEMPTS } from './limits.js';
+import { DatabaseOutage } from './database-outage.js';
+import { STORE_AGAIN_MS, STORE_REFUSALS } from './limits.js';
+import { STOPPING } from './resolve-failure.js';
 import type { RunState } from './run-state.js';
+
+const NOT_STORED: RunError = { code: 'internal', message: 'The service could not store the end of this run.' };
 
 export interface EndedRun {
   readonly run: Run;
@@ -31,7 +36,7 @@ export function toEndedRun({ run, message, facts }: Pick<StoredRun, 'run' | 'mes
 
 /**
  * Last phase of a run: stores its end, with message, run and the observers' rows in one statement. Callers and readers
- * learn of the end only after it was stored.
+ * learn of the end only after it was stored, which an unreachable database delays (`DatabaseOutage`).
  */
 @Injectable()
 export class PersistRun {
@@ -43,6 +48,7 @@ export class PersistRun {
     private readonly clock: Clock,
     private readonly logger: Logger,
     private readonly observers: RunObservers,
+    private readonly outage: DatabaseOutage,
   ) {}
 
   async run(state: RunState, outcome: RunOutcome): Promise<EndedRun> {
@@ -52,30 +58,50 @@ export class PersistRun {
       keptResults: state.conversation.keptResults,
       continuation: continuationOf(state, outcome),
     };
+    const waiting = { characters: () => charactersOf(finished), notify: state.showOutage };
     try {
-      const revision = await this.withRetries(() => this.store(finished, notes));
-      if (revision !== null && state.history) {
-        this.cache.set(finished.run.threadId, revision, extended(state.history, state, finished));
-      }
-      // A run that was deleted with its thread or agent has no row any more.
-      if (revision !== null || wasDeleted(state)) {
-        this.observers.notifyEnded(finished);
-        return ended(finished, outcome);
-      }
-      const stored = await this.storedEnd(finished.run);
-      if (stored) {
-        this.observers.notifyEnded(finished);
-        return stored;
-      }
+      const end = await this.outage.outlast(waiting, () => this.storeOrFind(state, finished, notes));
+      if (end === 'stored') return ended(finished, outcome);
+      if (end === 'deleted') return ended(asCancelled(finished), { status: 'cancelled' });
+      if (end) return end;
       this.logger.warn({ runId: finished.run.id }, 'The run was ended by another process');
     } catch (error) {
       this.logger.error(
         { err: error, runId: finished.run.id },
         'The end of a run could not be stored; it will be tried again',
       );
-      this.storeLater(asInternalFailure(finished));
+      this.storeLater(asFailure(finished, this.outage.isStopped ? STOPPING : NOT_STORED));
     }
-    return ended(asInternalFailure(finished), outcome);
+    return ended(asFailure(finished, this.outage.isStopped ? STOPPING : NOT_STORED), outcome);
+  }
+
+  /**
+   * @returns the end that is stored if it is not the given one; `deleted` when the thread or the agent was deleted; null when
+   * another process has ended the run
+   */
+  private async storeOrFind(
+    state: RunState,
+    finished: FinishedRun,
+    notes: EndNotes,
+  ): Promise<EndedRun | 'stored' | 'deleted' | null> {
+    const revision = await this.store(finished, notes);
+    if (revision !== null) {
+      if (state.history) this.cache.set(finished.run.threadId, revision, extended(state.history, state, finished));
+      this.observers.notifyEnded(finished);
+      return 'stored';
+    }
+    const end = wasDeleted(state) ? 'deleted' : await this.storedEnd(finished);
+    if (end === 'deleted') await this.storeDeleted(asCancelled(finished));
+    else if (end) this.observers.notifyEnded(finished);
+    // A reply that was cut off by the loss of the run is no better than what the other process found.
+    else if (finished.message?.status === 'completed') await this.keepReply(finished);
+    return end;
+  }
+
+  /** The row of a deleted run may be there for some time. */
+  private async storeDeleted(cancelled: FinishedRun): Promise<void> {
+    await this.store(cancelled);
+    this.observers.notifyEnded(cancelled);
   }
 
   private async store(
@@ -91,26 +117,20 @@ export class PersistRun {
 
   /**
    * The end that this process has stored, when the statement succeeded but its response was lost with the connection.
-   * Null when another process has ended the run. The cached history needs no change: its revision is outdated.
+   * Null when another process has ended the run; `deleted` when the thread or the agent was deleted since this process
+   * looked last. The cached history needs no change: its revision is outdated.
    */
-  private async storedEnd({ organizationId, threadId, id }: Run): Promise<EndedRun | null> {
-    const stored = await this.withRetries(() => this.reader.find(organizationId, threadId, id));
-    return stored?.ownerId === this.owner.id && stored.run.status !== 'running' ? toEndedRun(stored) : null;
+  private async storedEnd({
+    run: { organizationId, threadId, id },
+  }: FinishedRun): Promise<EndedRun | 'deleted' | null> {
+    const stored = await this.reader.find(organizationId, threadId, id);
+    if (!stored?.threadExists) return 'deleted';
+    return stored.ownerId === this.owner.id && stored.run.status !== 'running' ? toEndedRun(stored) : null;
   }
 
-  /**
-   * Retries a few times: a moment without a free connection must not turn a completed run into a failed one, and the
-   * caller must learn of an unreachable database within seconds.
-   */
-  private async withRetries<Result>(attempt: () => Promise<Result>): Promise<Result> {
-    for (let count = 1; ; count += 1) {
-      try {
-        return await attempt();
-      } catch (error) {
-        if (!(error instanceof DatabaseUnavailable) || count === STORE_ATTEMPTS) throw error;
-        await this.clock.sleep(STORE_PAUSE_MS);
-      }
-    }
+  /** For the readers of the thread: the run stays failed, as others know it. */
+  private async keepReply({ run, message }: FinishedRun): Promise<void> {
+    if (message) await this.runs.keepReply(run, unfinished(message));
   }
 
   /**
@@ -125,9 +145,11 @@ export class PersistRun {
     this.clock.after(STORE_AGAIN_MS, () => {
       // The heartbeat has found that the run needs no end any more.
       if (!this.owner.unsettled.has(id)) {
-        this.notifyStored(finished).catch((error: unknown) => {
-          this.logger.warn({ err: error, runId: id }, 'The end of a run could not be read');
-        });
+        this.outage
+          .outlast({}, () => this.notifyStored(finished))
+          .catch((error: unknown) => {
+            this.logger.warn({ err: error, runId: id }, 'The end of a run could not be read');
+          });
         return;
       }
       this.storeOnce(refusals < 2 * STORE_REFUSALS ? finished : { ...finished, message: null }, refusals).then(
@@ -147,10 +169,12 @@ export class PersistRun {
     else this.observers.notifyEnded(finished);
   }
 
-  /** Notifies the observers when an earlier statement of this process, whose response was lost, has stored the end. */
+  /** Notifies the observers when an earlier statement of this process, whose response was lost, has stored the end; keeps the message when another process has. */
   private async notifyStored(finished: FinishedRun): Promise<void> {
-    const stored = await this.storedEnd(finished.run);
-    if (stored) this.observers.notifyEnded({ ...finished, run: stored.run, message: stored.message });
+    const stored = await this.storedEnd(finished);
+    if (!stored) await this.keepReply(finished);
+    if (!stored || stored === 'deleted') return;
+    this.observers.notifyEnded({ ...finished, run: stored.run, message: stored.message });
   }
 
   private finishedRun(state: RunState, outcome: RunOutcome): FinishedRun {
@@ -171,6 +195,7 @@ export class PersistRun {
         approvals: outcome.status === 'requires_action' ? outcome.approvals : [],
         stopReason: state.stopReason,
       },
+      failureCause: causeOf(state, outcome),
       agent: { ...context.agent.provider, provider: context.agent.provider.type },
       channel: context.channel,
       userMessage: context.userMessage,
@@ -236,16 +261,26 @@ function usageOf(state: RunState): Run['usage'] {
   };
 }
 
-function asInternalFailure(finished: FinishedRun): FinishedRun {
+function asFailure(finished: FinishedRun, error: RunError): FinishedRun {
   return {
     ...finished,
-    run: {
-      ...finished.run,
-      status: 'failed',
-      error: { code: 'internal', message: 'The service could not store the end of this run.' },
-      approvals: [],
-    },
+    run: { ...finished.run, status: 'failed', error, approvals: [] },
+    failureCause: 'operator',
     message: finished.message === null ? null : unfinished(finished.message),
+  };
+}
+
+/** What an end keeps in memory, and a little more: the text as it is stored. */
+function charactersOf({ message, steps }: FinishedRun): number {
+  return JSON.stringify([message, steps]).length;
+}
+
+function asCancelled(finished: FinishedRun): FinishedRun {
+  const { run, message } = finished;
+  return {
+    ...finished,
+    run: { ...run, status: 'cancelled', error: null, approvals: [] },
+    message: message === null ? null : unfinished(message),
   };
 }
 
@@ -259,6 +294,12 @@ function unfinished(message: Message): Message {
 
 function ended({ run, message }: FinishedRun, outcome: RunOutcome): EndedRun {
   return toEndedRun({ run, message, facts: factsOf(outcome) ?? { ownKey: false } });
+}
+
+function causeOf({ context, route }: RunState, outcome: RunOutcome): FailureCause | null {
+  const [error, facts] = [outcomeError(outcome), factsOf(outcome)];
+  const isOwn = context.agent.provider.useOwnApiKey || route !== undefined;
+  return error && facts ? failureCause(error, facts, isOwn ? 'own' : 'managed') : null;
 }
 
 function factsOf(outcome: RunOutcome): FailureFacts | undefined {

@@ -4,6 +4,7 @@ import type { ModelMessage } from '../../models/index.js';
 import { untilAborted } from '../../platform/clock/index.js';
 import { RunRepository } from '../persistence/run.repository.js';
 import type { EarlierCall, PromptScope, PromptSource, PromptVerdict, ToolSource } from '../ports/index.js';
+import { DatabaseOutage } from './database-outage.js';
 import { HookDispatcher } from './hook-dispatcher.js';
 import { judgeSentHistory } from './judge-sent-history.js';
 import { LoadHistory } from './load-history.js';
@@ -26,6 +27,7 @@ export class PrepareRun {
     private readonly loadHistory: LoadHistory,
     private readonly runs: RunRepository,
     private readonly hooks: HookDispatcher,
+    private readonly outage: DatabaseOutage,
     @Inject(PROMPT_SOURCES) private readonly promptSources: readonly PromptSource[],
     @Inject(TOOL_SOURCES) private readonly toolSources: readonly ToolSource[],
   ) {}
@@ -34,19 +36,20 @@ export class PrepareRun {
     const { context } = state;
     const { agent, organizationId, signal } = context;
     if (context.sentHistory.length > 0) {
-      const judged = await untilAborted(judgeSentHistory(state, this.hooks, this.runs), signal);
+      const judged = await untilAborted(judgeSentHistory(state, this.hooks, this.runs, this.outage), signal);
       if (judged.decision === 'block') return block(state, judged.reason);
     }
+    const read = <Result>(work: () => Promise<Result>): Promise<Result> => this.outage.during(state, work);
     const [loaded, keptResults, prompts, tools, verdict, apiKey, route] = await untilAborted(
       Promise.all([
-        this.loadHistory.run(state),
-        context.userMessage === null ? this.runs.takeKeptResults(organizationId, context.runId) : [],
-        Promise.all(this.promptSources.map((source) => source.parts(context))),
-        Promise.all(this.toolSources.map((source) => source.offer(context))),
+        read(() => this.loadHistory.run(state)),
+        context.userMessage === null ? read(() => this.runs.takeKeptResults(organizationId, context.runId)) : [],
+        Promise.all(this.promptSources.map((source) => read(() => source.parts(context)))),
+        Promise.all(this.toolSources.map((source) => read(() => source.offer(context)))),
         // A resumed run has no new prompt for hooks to check.
         context.userMessage === null ? PASSED : this.hooks.beforePrompt(state, context.userMessage),
-        agent.provider.useOwnApiKey ? this.agents.ownApiKey(organizationId, agent.id) : undefined,
-        this.routing.routeOf(agent),
+        agent.provider.useOwnApiKey ? read(() => this.agents.ownApiKey(organizationId, agent.id)) : undefined,
+        read(() => this.routing.routeOf(agent)),
       ]),
       signal,
     );
@@ -68,7 +71,8 @@ export class PrepareRun {
     }
     if (verdict.additionalContext.length > 0) {
       // Stored before the model reads it, so that later runs give the model the same message even when this run fails.
-      await this.runs.keepContext(context, context.userMessage.id, verdict.additionalContext);
+      const { id } = context.userMessage;
+      await read(() => this.runs.keepContext(context, id, verdict.additionalContext));
       state.promptContext = verdict.additionalContext;
     }
     const text = withContext(context.userMessage.text, verdict.additionalContext);

@@ -3,7 +3,10 @@ import type { FailureFacts, RunError, RunOutcome } from '../domain/run.js';
 import { RunAborted } from '../domain/run-abort.js';
 
 const INTERNAL: RunError = { code: 'internal', message: 'The run failed for a reason inside the service.' };
-const STOPPING: RunError = { code: 'server_shutdown', message: 'The service is restarting. Send the message again.' };
+export const STOPPING: RunError = {
+  code: 'server_shutdown',
+  message: 'The service is restarting. Send the message again.',
+};
 const TOO_LONG: RunError = {
   code: 'run_timeout',
   message: "The run took longer than the agent's timeoutMinutes allow.",
@@ -34,9 +37,13 @@ export function resolveFailure(error: unknown, signal: AbortSignal): RunOutcome 
 /** The public error: a provider's failure has its own code, anything else is `internal`. */
 export function publicFailure(error: unknown): { readonly error: RunError; readonly facts: FailureFacts } {
   if (!(error instanceof ModelFailure)) return { error: INTERNAL, facts: { ownKey: false } };
-  const { ownKey, retryAfterSeconds } = error.facts;
+  const { ownKey, retryAfterSeconds, unacceptable } = error.facts;
   return {
     error: { code: error.code, message: error.message },
-    facts: retryAfterSeconds === undefined ? { ownKey } : { ownKey, retryAfterSeconds },
+    facts: {
+      ownKey,
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      ...(unacceptable === true ? { refusedContent: true } : {}),
+    },
   };
 }

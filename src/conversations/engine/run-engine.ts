@@ -5,7 +5,7 @@ import { newId } from '../../platform/ids/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import type { RunOutcome } from '../domain/run.js';
 import type { RunContext } from '../ports/index.js';
-import { runError, type RunEvent, runFinished, runStarted } from './agui-events.js';
+import { runError, type RunEvent, runFinished, runStarted, type StreamComment } from './agui-events.js';
 import { CallModel } from './call-model.js';
 import { ExecuteTools } from './execute-tools.js';
 import { type EndedRun, PersistRun } from './persist-run.js';
@@ -31,7 +31,11 @@ export class RunEngine {
     private readonly logger: Logger,
   ) {}
 
-  async run(context: RunContext, revision: number | null, emit: (event: RunEvent) => void): Promise<EndedRun> {
+  async run(
+    context: RunContext,
+    revision: number | null,
+    emit: (event: RunEvent | StreamComment) => void,
+  ): Promise<EndedRun> {
     const state = new RunState(context, revision, emit, () => this.clock.now(), newId);
     emit(runStarted(context.threadId, context.runId));
     const outcome = await this.advance(state);

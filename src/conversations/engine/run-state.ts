@@ -33,6 +33,7 @@ import {
   reasoningEnd,
   reasoningStart,
   type RunEvent,
+  type StreamComment,
   textContent,
   textEnd,
   textStart,
@@ -40,6 +41,7 @@ import {
   toolCallEnd,
   toolCallResult,
   toolCallStart,
+  WAITS_FOR_DATABASE,
 } from './agui-events.js';
 
 const CUT_OFF = 'This call was not made: the answer ended before the call was complete.';
@@ -124,7 +126,7 @@ export class RunState {
     /** The thread's revision when the run started; null when it is not known. */
     readonly revision: number | null,
     /** Sends an event to the readers of the run. */
-    private readonly emit: (event: RunEvent) => void,
+    private readonly emit: (event: RunEvent | StreamComment) => void,
     private readonly now: () => Date,
     private readonly nextId: () => string,
   ) {
@@ -209,6 +211,11 @@ export class RunState {
     this.emit(toolCallArgs(id, JSON.stringify(input)));
     this.emit(toolCallEnd(id));
   }
+
+  /** Readers get it, but it is no part of the run. */
+  readonly showOutage = (): void => {
+    this.emit(WAITS_FOR_DATABASE);
+  };
 
   /** A stream must not end with open parts. */
   closeOpenParts(): void {

@@ -12,7 +12,8 @@ import {
   addRequestFacts,
   THREAD_ID_HEADER,
 } from '../../platform/http/index.js';
-import { JoinRun, type RunEntries } from '../application/join-run.js';
+import type { RunEntries } from '../application/follow-run.js';
+import { JoinRun } from '../application/join-run.js';
 import { RunAgUi } from '../application/run-ag-ui.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
 import { threadBusy } from '../domain/conversations.errors.js';

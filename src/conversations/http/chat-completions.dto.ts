@@ -26,7 +26,7 @@ import {
 import { CLIENT_TOOL_NAME, MAX_CLIENT_TOOLS, MAX_CLIENT_TOOLS_JSON } from './client-tools.dto.js';
 import { MAX_TOOL_OUTPUT } from '../engine/limits.js';
 import { MAX_CONTENT, MAX_ID, MAX_INSTRUCTIONS, MAX_MESSAGES, MAX_PARTS } from './content-limits.js';
-import { RUN_ERROR_CODES } from '../domain/run.js';
+import { STREAM_ERROR_CODES } from '../domain/run.js';
 import { COMPLETION_FORMATS, type CompletionFormatBody } from './response-format.dto.js';
 import { RunConfigBody } from './runs.dto.js';
 import { list, object, text } from './schemas.js';
@@ -381,7 +381,7 @@ export class CompletionErrorResponse {
     description: 'The kind of error, as clients of the OpenAI API tell them apart.',
   })
   readonly type!: string;
-  @EnumField(RUN_ERROR_CODES, { description: 'What to branch on.' })
+  @EnumField(STREAM_ERROR_CODES, { description: 'What to branch on.' })
   readonly code!: string;
 }
 

@@ -1,4 +1,4 @@
-import type { Run, RunError } from '../domain/run.js';
+import type { Run, StreamError } from '../domain/run.js';
 import type { EndedRun } from '../engine/persist-run.js';
 import type {
   ChatCompletionChunkResponse,
@@ -95,12 +95,12 @@ export class Chunks {
   }
 }
 
-export function errorChunk({ code, message }: RunError): StreamErrorResponse {
+export function errorChunk({ code, message }: StreamError): StreamErrorResponse {
   return { error: { message, type: errorType(code), code } };
 }
 
 /** The kinds of error that clients of the OpenAI API tell apart. */
-function errorType(code: RunError['code']): string {
+function errorType(code: StreamError['code']): string {
   switch (code) {
     case 'context_too_long':
     case 'run_limit_reached':
@@ -115,6 +115,7 @@ function errorType(code: RunError['code']): string {
     case 'run_timeout':
     case 'server_shutdown':
     case 'internal':
+    case 'run_events_unavailable':
       return 'server_error';
     default:
       return code satisfies never;

@@ -13,7 +13,7 @@ import {
   unionSchema,
   type Variants,
 } from '../../platform/http/index.js';
-import { RUN_ERROR_CODES } from '../domain/run.js';
+import { STREAM_ERROR_CODES } from '../domain/run.js';
 import { ChatCompletionChunkResponse, StreamErrorResponse } from './chat-completions.dto.js';
 import { ComponentResponse, InterruptResponse, MessageResponse, RunResponse } from './messages.dto.js';
 
@@ -199,7 +199,7 @@ const EVENTS: Readonly<Record<string, [name: string, description: string, Record
     'The run has failed, or its events cannot be read; nothing follows.',
     {
       message: StringField({ description: 'What went wrong, for people.' }),
-      code: EnumField(RUN_ERROR_CODES, { description: 'What to branch on.' }),
+      code: EnumField(STREAM_ERROR_CODES, { description: 'What to branch on.' }),
     },
   ],
 };

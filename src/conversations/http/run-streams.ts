@@ -2,11 +2,13 @@ import { EventType } from '@ag-ui/core';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { type EventStream, EventStreams } from '../../platform/http/index.js';
-import type { RunLogEntry } from '../../platform/run-log/index.js';
+import { type RunLogEntry, RunLogUnavailable } from '../../platform/run-log/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { JoinRun, type RunEntries } from '../application/join-run.js';
-import { type ActiveRun, REASONING } from '../application/run-supervisor.js';
-import { type RunEvent, runError } from '../engine/agui-events.js';
+import type { RunEntries } from '../application/follow-run.js';
+import { JoinRun } from '../application/join-run.js';
+import { type ActiveRun, COMMENT, REASONING } from '../application/run-supervisor.js';
+import type { StreamError } from '../domain/run.js';
+import { type RunEvent, runError, type StreamComment } from '../engine/agui-events.js';
 import { Chunks, completionFields, errorChunk } from './chat-completions.presenters.js';
 
 const DONE = '[DONE]';
@@ -26,8 +28,7 @@ export class RunStreams {
     showReasoning: boolean,
     open: (closed: AbortSignal) => Promise<RunEntries>,
   ): Promise<void> {
-    const failure = runError({ code: 'internal', message: 'The events of this run cannot be read.' });
-    const stream = await this.write(reply, failure, async (to) =>
+    const stream = await this.write(reply, runError, async (to) =>
       copy(await open(to.closed), to, ({ number, tag, data }) => {
         if (showReasoning || tag !== REASONING) to.send(data, number);
       }),
@@ -38,8 +39,7 @@ export class RunStreams {
   /** Sends the run as the chunks of a streamed chat completion, which always end with `[DONE]`. */
   async sendCompletion(reply: FastifyReply, run: ActiveRun, includeUsage: boolean): Promise<void> {
     const chunks = new Chunks(completionFields(run), includeUsage);
-    const failure = errorChunk({ code: 'internal', message: 'The run failed for a reason inside the service.' });
-    const stream = await this.write(reply, failure, async (to) => {
+    const stream = await this.write(reply, errorChunk, async (to) => {
       to.send(JSON.stringify(chunks.first()));
       await copy(await this.joinRun.wholeRun(run, to.closed), to, ({ tag, data }) => {
         const text = tag === REASONING ? '' : textOf(data);
@@ -56,7 +56,7 @@ export class RunStreams {
 
   private async write(
     reply: FastifyReply,
-    failure: object,
+    present: (failure: StreamError) => object,
     write: (stream: EventStream) => Promise<void>,
   ): Promise<EventStream> {
     const stream = this.streams.open(reply);
@@ -68,18 +68,25 @@ export class RunStreams {
           { err: error, requestId: reply.request.id },
           'The events of a run could not be sent completely',
         );
-        stream.send(JSON.stringify(failure));
+        // Without a number: a reader that rejoins continues after the last event of the run that it has.
+        stream.send(JSON.stringify(present(failureOf(error))));
       }
     }
     return stream;
   }
 }
 
+function failureOf(error: unknown): StreamError {
+  if (error instanceof RunLogUnavailable) return { code: 'run_events_unavailable', message: error.message };
+  return { code: 'internal', message: 'The events of this run cannot be read.' };
+}
+
 async function copy(entries: RunEntries, stream: EventStream, send: (entry: RunLogEntry) => void): Promise<void> {
   let catchingUp = true;
   for await (const batch of entries) {
     for (const entry of batch) {
-      send(entry);
+      if (entry.tag === COMMENT) stream.comment((JSON.parse(entry.data) as StreamComment).comment);
+      else send(entry);
       // Events from before the reader came arrive at once; waiting keeps the reader from counting as slow.
       if (catchingUp) await stream.ready();
     }

@@ -50,6 +50,7 @@ export const messages = defineEntity({
     organizationId: p.uuid(),
     threadId: p.uuid(),
     runId: p.uuid().strictNullable(),
+    /** The client's own id of a user's message. */
     clientId: p.text().strictNullable(),
     role: p.text().$type<MessageRole>(),
     content: p.text(),
@@ -84,6 +85,7 @@ export const runs = defineEntity({
     useOwnApiKey: p.boolean(),
     inputTokens: p.bigint('number').strictNullable(),
     outputTokens: p.bigint('number').strictNullable(),
+    /** The part of `inputTokens` that the provider read from its cache; null in runs of earlier releases. */
     cachedInputTokens: p.bigint('number').strictNullable(),
     credits: p.double().$type<number>(),
     stopReason: p.text().$type<StopReason>().strictNullable(),

@@ -17,6 +17,7 @@ import {
 import type { Message, ResultEntry } from '../domain/message.js';
 import type { FailureFacts, Run } from '../domain/run.js';
 import type { RunContinuation } from '../domain/run-options.js';
+import { THREAD_EXISTS } from './thread.sql.js';
 
 /** What is stored with the end of a run besides the run itself. */
 export interface EndNotes {
@@ -88,15 +89,36 @@ const upsertMessage = (p: ParameterReferences<typeof CHECKPOINT_PARAMETERS>, sou
       component_bytes = excluded.component_bytes
   )`;
 
+/** No row either when the thread or the agent was deleted: no tool is called for it any more. */
 export const CHECKPOINT = statement(
   CHECKPOINT_PARAMETERS,
   (p) => `
   with owned as (
     select id from runs
     where organization_id = ${p.organizationId} and id = ${p.runId} and ${isOwned(p)}
+      and exists (select 1 from threads where threads.id = runs.thread_id and ${THREAD_EXISTS})
     for update
   ), ${upsertMessage(p, 'owned')}
   select id from owned`,
+);
+
+/**
+ * Stores the message of a run that another process has ended as failed, unless a run has begun on the thread since. Run and observers'
+ * rows stay: readers and webhooks know that end. `ownerId` is the owner of runs that were ended for their process. A start that the
+ * lock has waited for is not in the statement's snapshot, and shows by the thread's revision, as in `START_RUN`.
+ */
+export const KEEP_REPLY = statement(
+  CHECKPOINT_PARAMETERS,
+  (p) => `
+  with ended as (
+    select runs.id, runs.thread_id from runs join threads on threads.id = runs.thread_id and ${THREAD_EXISTS}
+    join threads seen on seen.id = threads.id and seen.revision = threads.revision
+    where runs.organization_id = ${p.organizationId} and runs.id = ${p.runId} and runs.thread_id = ${p.threadId}
+      and runs.owner_id = ${p.ownerId} and runs.status = 'failed'
+      and not exists (select 1 from runs later where later.thread_id = runs.thread_id and later.id > runs.id)
+    for no key update of threads
+  ), ${upsertMessage(p, 'ended')}
+  update threads set revision = threads.revision + 1 from ended where threads.id = ended.thread_id`,
 );
 
 export const KEEP_CONTEXT = statement(
@@ -130,10 +152,16 @@ export const KEEP_JUDGMENTS = statement(
   returning messages.id`,
 );
 
-/** Has one row if the run still belongs to its owner; the rest of the statement depends on it. */
+/**
+ * Has one row if the run still belongs to its owner; the rest of the statement depends on it. A run whose thread or
+ * agent was deleted can only end as cancelled.
+ */
 const ENDED_RUN = (p: FinishParameters): string => `
   thread as (
-    select id from threads where organization_id = ${p.organizationId} and id = ${p.threadId} for no key update
+    select id from threads
+    where organization_id = ${p.organizationId} and id = ${p.threadId}
+      and (${p.status} = 'cancelled' or (${THREAD_EXISTS}))
+    for no key update
   ), ended_run as (
     update runs set status = ${p.status}, error = ${p.error}, completed_at = ${p.completedAt},
                     input_tokens = ${p.inputTokens}, output_tokens = ${p.outputTokens},
@@ -162,7 +190,7 @@ type FinishStatement = Statement<typeof FINISH_PARAMETERS & Rows>;
 const statements = new Map<string, FinishStatement>();
 
 /**
- * Returns the thread's new revision; no row when the run no longer belongs to its owner.
+ * Returns the thread's new revision; no row when the run no longer belongs to its owner, or was deleted and is not cancelled.
  * @param kept the observers' rows: each table is part of the text, its rows are one parameter (`keptRows`)
  */
 export function finishRun(kept: readonly TableRows[]): FinishStatement {

@@ -53,6 +53,7 @@ export const TAKE_ORPHAN = statement(
     ownerId: 'uuid',
     before: 'timestamptz',
     known: 'uuid[]',
+    lost: 'uuid[]',
     contact: 'uuid',
     heardWithinSeconds: 'double precision',
   },
@@ -60,13 +61,13 @@ export const TAKE_ORPHAN = statement(
   select runs.id, runs.organization_id, runs.thread_id, runs.agent_id, runs.message_id, runs.user_context,
          runs.session_id, runs.session_user_key,
          runs.created_at, runs.provider, runs.model, runs.use_own_api_key, runs.decisions, threads.channel,
-         asked.id as user_message_id, asked.content as user_text
+         asked.id as user_message_id, asked.content as user_text, not (${THREAD_EXISTS}) as is_deleted
   from runs
   join threads on threads.id = runs.thread_id
   left join messages asked on asked.run_id = runs.id and asked.role = 'user'
     and asked.thread_id = runs.thread_id
   where runs.status = 'running' and case
-    when runs.owner_id = ${p.ownerId} then runs.created_at < ${p.before} and not runs.id = any(${p.known})
+    when runs.owner_id = ${p.ownerId} then not runs.id = any(${p.known}) and (runs.created_at < ${p.before} or runs.id = any(${p.lost}))
     else not exists (
         select 1 from run_owners where run_owners.id = runs.owner_id and ${heardWithin(p.silentSeconds)})
       and (${p.silentSeconds} = 0 or exists (

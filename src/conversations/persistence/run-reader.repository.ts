@@ -10,7 +10,13 @@ import type { RunUser } from '../domain/user-key.js';
 import { APPROVALS, CONTINUATION, DECISIONS, RUN_ERROR, runs } from './conversations.entities.js';
 import { findMessage } from './message.repository.js';
 import type { RunModel } from './new-run.js';
-import { FIND_RUN, FIND_THREAD_OF_CALLS, FIND_THREAD_OF_RUN, OPEN_APPROVALS } from './run-reader.sql.js';
+import {
+  FIND_RUN,
+  FIND_THREAD_OF_CALLS,
+  FIND_THREAD_OF_RUN,
+  OPEN_APPROVALS,
+  RUNS_UNDER_WAY,
+} from './run-reader.sql.js';
 import { type RunUserRow, toRunUser } from './run-user.js';
 
 /** A run as it is stored, with the reply it wrote. */
@@ -89,6 +95,12 @@ export class RunReader {
     const [row] = await FIND_RUN.run<StoredRunRow>(this.database, { organizationId, threadId, runId });
     if (!row) return null;
     return toStoredRun(organizationId, row, await findMessage(this.database, row.message_id));
+  }
+
+  /** Those of the given runs, whatever their organizations, that have neither ended nor been deleted. */
+  async underWay(runIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await RUNS_UNDER_WAY.run<{ id: string }>(this.database, { runIds });
+    return new Set(rows.map(({ id }) => id));
   }
 
   /** @returns the id of the thread that the run is on; null when there is no such run */

@@ -23,6 +23,14 @@ export const FIND_RUN = statement(
   from runs where organization_id = ${p.organizationId} and thread_id = ${p.threadId} and id = ${p.runId}`,
 );
 
+/** Of runs of all organizations. A deleted run is not under way. Finds the runs by their ids, as `isOwned` does. */
+export const RUNS_UNDER_WAY = statement(
+  { runIds: 'uuid[]' },
+  (p) => `
+  select runs.id from runs join threads on threads.id = runs.thread_id
+  where runs.id = any(${p.runIds}) and coalesce(runs.status, '') = 'running' and ${THREAD_EXISTS}`,
+);
+
 export const OPEN_APPROVALS = statement(
   { organizationId: 'uuid', threadId: 'uuid' },
   (p) => `

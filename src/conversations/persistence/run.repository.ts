@@ -24,6 +24,7 @@ import {
   finishRun,
   KEEP_CONTEXT,
   KEEP_JUDGMENTS,
+  KEEP_REPLY,
   keptRows,
   messageParameters,
 } from './end-run.sql.js';
@@ -39,7 +40,7 @@ import {
   TAKE_ORPHAN,
   TAKE_OVER,
 } from './run-ownership.sql.js';
-import { START_RUN, type StartedRow, startParameters } from './start-run.sql.js';
+import { LATE_STARTS, START_RUN, type StartedRow, startParameters } from './start-run.sql.js';
 import { DECISIONS, KEPT_RESULTS } from './conversations.entities.js';
 
 type RunKey = Pick<RunReference, 'organizationId' | 'runId'>;
@@ -54,7 +55,7 @@ export interface JudgedMessage {
 export interface StartedRun {
   readonly channel: Channel;
   readonly isFirstRun: boolean;
-  /** Of the thread before the run; null when the start itself has changed messages of the thread. */
+  /** Of the thread before the run; null when the start itself has changed messages of the thread, and when it is not known. */
   readonly revision: number | null;
 }
 
@@ -72,6 +73,8 @@ export interface Heartbeat {
 export interface OwnRuns {
   /** Under way, or ended with the end not stored yet. */
   readonly known: readonly string[];
+  /** Failed to start, for all that the process knows. */
+  readonly lost: readonly string[];
   /** The process may not know its runs that were stored later: their start may still be under way. */
   readonly before: Date;
   /** Of the last heartbeat; the process takes runs of others only while this contact lasts. Null when it has none. */
@@ -87,6 +90,8 @@ export interface OrphanedRun {
   readonly decisions: readonly ApprovalDecision[] | null;
   readonly message: Message | null;
   readonly agent: RunModel;
+  /** The thread or the agent was deleted, and its rows are removed later. */
+  readonly isDeleted: boolean;
   /** Stored JSON that cannot be read; the message or the decisions are then null. */
   readonly unreadable: readonly UnreadableJson[];
 }
@@ -96,6 +101,12 @@ interface HeartbeatRow {
   id: string | null;
   owned: boolean;
   cancelled: boolean;
+}
+
+interface LateStartRow {
+  id: string;
+  channel: Channel;
+  is_first: boolean;
 }
 
 interface OrphanRow extends RunUserRow {
@@ -108,6 +119,7 @@ interface OrphanRow extends RunUserRow {
   channel: Channel;
   user_message_id: string | null;
   user_text: string | null;
+  is_deleted: boolean;
   decisions: unknown;
   provider: ProviderType;
   model: string;
@@ -152,6 +164,12 @@ export class RunRepository {
     throw new RunNotStarted(row.open ? 'repeated' : 'answered');
   }
 
+  /** Those of the given runs of this process that are stored as running, as their starts would have returned them. */
+  async findLateStarts(runIds: readonly string[]): Promise<ReadonlyMap<string, StartedRun>> {
+    const rows = await LATE_STARTS.run<LateStartRow>(this.database, { ownerId: this.owner.id, runIds });
+    return new Map(rows.map(({ id, channel, is_first: isFirstRun }) => [id, { channel, isFirstRun, revision: null }]));
+  }
+
   /** Call before something that cannot be undone. @throws RunAborted `lost_ownership` */
   async checkpoint({ organizationId, runId }: RunKey, message: Message): Promise<void> {
     const run = { organizationId, runId, threadId: message.threadId, ownerId: this.owner.id };
@@ -176,6 +194,12 @@ export class RunRepository {
   /** @returns the thread's new revision; null when the run was deleted or another process has ended it */
   finish(run: Run, message: Message | null, notes: EndNotes): Promise<number | null> {
     return this.storeEnd(this.database, this.owner.id, run, message, notes);
+  }
+
+  /** Stores the message of a run that another process has ended as failed, if no run has begun on the thread since. */
+  async keepReply({ organizationId, id: runId, threadId }: Run, message: Message): Promise<void> {
+    const run = { organizationId, runId, threadId, ownerId: SYSTEM_OWNER_ID };
+    await KEEP_REPLY.run(this.database, { ...run, ...messageParameters(message) });
   }
 
   async takeKeptResults(organizationId: string, runId: string): Promise<readonly ResultEntry[]> {
@@ -286,6 +310,7 @@ async function toOrphan(executor: SqlExecutor, row: OrphanRow): Promise<Orphaned
   const readDecisions = async (): Promise<OrphanedRun['decisions']> => DECISIONS.readNullable(row.decisions, row.id);
   return {
     unreadable,
+    isDeleted: row.is_deleted,
     run: {
       id: row.id,
       organizationId: row.organization_id,

@@ -170,6 +170,17 @@ export const START_RUN = statement(
          (select capped from session) as capped from thread`,
 );
 
+/** Runs whose start got no answer. A thread has no message of another run before its first one, unless it came with a history. */
+export const LATE_STARTS = statement(
+  { ownerId: 'uuid', runIds: 'uuid[]' },
+  (p) => `
+  select runs.id, threads.channel, not exists (
+           select 1 from messages where messages.thread_id = runs.thread_id and messages.run_id is distinct from runs.id
+         ) as is_first
+  from runs join threads on threads.id = runs.thread_id and ${THREAD_EXISTS}
+  where runs.id = any(${p.runIds}) and runs.owner_id = ${p.ownerId} and runs.status = 'running'`,
+);
+
 export function startParameters(organizationId: string, run: NewRun, ownerId: string): ParametersOf<typeof PARAMETERS> {
   const { userMessage, resumeInput, idempotency, model } = run;
   const { id: runId, sessionId, userKey, threadId, messageId, userContext, createdAt: now } = run;

@@ -13,6 +13,9 @@ export type PromptScope = 'agent' | 'conversation';
  */
 export abstract class PromptSource {
   abstract readonly scope: PromptScope;
-  /** @returns the parts to add, in order; an error ends the run as `internal` */
+  /**
+   * Called again after it rejected with `DatabaseUnavailable`, once the database is back.
+   * @returns the parts to add, in order; any other error ends the run as `internal`
+   */
   abstract parts(run: RunContext): Promise<readonly string[]>;
 }

@@ -58,7 +58,8 @@ export type StopVerdict = Verdict &
 export abstract class RunHooks {
   /**
    * Called for one message after the other, until one is blocked: the user's messages of the sent history, then the
-   * run's own (`RunContext.userMessage`).
+   * run's own (`RunContext.userMessage`). Called again after it rejected with `DatabaseUnavailable`, once the database
+   * is back, so what it reads comes before what it does.
    */
   beforePrompt(_run: RunContext, _prompt: UserPrompt): Promise<PromptVerdict> {
     return Promise.resolve({ decision: 'continue', additionalContext: [] });

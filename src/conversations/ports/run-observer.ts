@@ -1,5 +1,6 @@
 import type { TableRow } from '../../platform/database/index.js';
 import type { ApprovalDecision } from '../domain/approval.js';
+import type { FailureCause } from '../domain/failure-cause.js';
 import type { Message } from '../domain/message.js';
 import type { Run } from '../domain/run.js';
 import type { Channel } from '../domain/thread.js';
@@ -10,6 +11,8 @@ import type { RunStep } from './run-step.js';
 /** A run that has ended, with any status. */
 export interface FinishedRun {
   readonly run: Run;
+  /** Null for a run that has not failed. */
+  readonly failureCause: FailureCause | null;
   readonly agent: { readonly provider: string; readonly model: string; readonly useOwnApiKey: boolean };
   readonly channel: Channel;
   /** Null for a run that began with `decisions`. */

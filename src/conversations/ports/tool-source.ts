@@ -68,6 +68,7 @@ export interface OfferedTool {
  * have the same name, the first source's tool wins.
  */
 export abstract class ToolSource {
+  /** Called again after it rejected with `DatabaseUnavailable`, once the database is back. */
   abstract offer(run: RunContext): Promise<readonly OfferedTool[]>;
 
   /**

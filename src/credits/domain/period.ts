@@ -24,6 +24,10 @@ export function monthAfter(month: Month): Month {
   return new Date(Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + 1));
 }
 
+export function monthsBefore(month: Month, count: number): Month {
+  return new Date(Date.UTC(month.getUTCFullYear(), month.getUTCMonth() - count));
+}
+
 export function periodId(organizationId: string, month: Month): string {
   return derivedId(month, ['credits', organizationId]);
 }

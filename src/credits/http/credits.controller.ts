@@ -1,6 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller, type ApiKeyPrincipal } from '../../access/index.js';
+import { ENTRIES_KEPT_MONTHS } from '../limits.js';
 import { ListEntries } from '../application/list-entries.js';
 import { ListPeriods } from '../application/list-periods.js';
 import type { CreditEntry } from '../domain/entry.js';
@@ -46,7 +47,8 @@ export class CreditsController {
     operationId: 'listCreditEntries',
     summary: 'List the usage of each run, newest first',
     description:
-      'One entry for each run that has ended, with any status. Entries stay when the thread or the agent is deleted. ' +
+      'One entry for each run that has ended, with any status. Entries stay when the thread or the agent is deleted, ' +
+      `for ${String(ENTRIES_KEPT_MONTHS)} months; the sums of months stay for ever. ` +
       'Runs on an agent’s own API key cost nothing.',
   })
   @ApiOkResponse({ type: EntryListResponse })

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type TableRow, tableRow } from '../../platform/database/index.js';
 import type { CreditEntry } from '../domain/entry.js';
 import { type Month, monthAfter } from '../domain/period.js';
+import { PURGE_ENTRIES } from './credit-periods.sql.js';
 import { creditEntries } from './credits.schema.js';
 
 export interface EntryFilter {
@@ -15,6 +16,11 @@ export interface EntryFilter {
 @Injectable()
 export class CreditEntryRepository {
   constructor(private readonly database: Database) {}
+
+  /** Deletes counted entries of all organizations from before `before`, at most `limit`. @returns how many */
+  async purgeSome(before: Date, limit: number): Promise<number> {
+    return (await PURGE_ENTRIES.run(this.database, { before, limit })).length;
+  }
 
   /** Newest first. */
   async list(organizationId: string, { month, after, limit }: EntryFilter): Promise<CreditEntry[]> {

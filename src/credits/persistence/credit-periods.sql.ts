@@ -29,14 +29,17 @@ export const COUNT_ENTRIES = statement(
 );
 
 /**
- * Every month from the organization's creation to now, newest first. An entry outside of this span, which a clock that was set back
- * leaves, extends it. `before` limits the result to earlier months.
+ * Every month from the organization's creation to now, newest first. An entry or a sum outside of this span, which a clock that was set
+ * back leaves, extends it. `before` limits the result to earlier months.
  */
 export const LIST_PERIODS = statement(
   { organizationId: 'uuid', since: 'timestamptz', now: 'timestamptz', before: 'timestamptz', limit: 'integer' },
   (p) => `
-  with span as (
-    select ${monthOf(`least(min(created_at), ${p.since})`)} as first, ${monthOf(`greatest(max(created_at), ${p.now})`)} as last
+  with sums as (
+    select month from credit_periods where organization_id = ${p.organizationId}
+  ), span as (
+    select least(${monthOf(`least(min(created_at), ${p.since})`)}, (select min(month) from sums)) as first,
+      greatest(${monthOf(`greatest(max(created_at), ${p.now})`)}, (select max(month) from sums)) as last
     from credit_entries where organization_id = ${p.organizationId}
   ), months as (
     select month::date from span, generate_series(span.last, span.first, interval '-1 month') month
@@ -77,4 +80,16 @@ export const MARK_EXHAUSTED = statement(
   where organizations.id = period.organization_id and period.exhausted_at is null
     and period.month >= ${monthOf(p.since)}::date and period.credits_used >= organizations.credits_included
   returning period.organization_id::text as organization_id, to_char(period.month, 'YYYY-MM-DD') as month`,
+);
+
+/** Organization by organization, each by its index: there is none of all entries by age. Entries that are in no sum yet stay. */
+export const PURGE_ENTRIES = statement(
+  { before: 'timestamptz', limit: 'integer' },
+  (p) => `
+  delete from credit_entries where id = any(array(
+    select old.id from organizations cross join lateral (
+      select id from credit_entries
+      where credit_entries.organization_id = organizations.id and created_at < ${p.before} and counted limit ${p.limit}
+    ) old limit ${p.limit}
+  )) returning id`,
 );

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { type ContextSchema, migration } from '../../platform/database/index.js';
+import type { ContextSchema } from '../../platform/database/index.js';
 
 export const creditEntries = defineEntity({
   name: 'StoredCreditEntry',
@@ -14,6 +14,7 @@ export const creditEntries = defineEntity({
     model: p.text(),
     inputTokens: p.bigint('number').strictNullable(),
     outputTokens: p.bigint('number').strictNullable(),
+    /** Null in entries of earlier releases. */
     cachedInputTokens: p.bigint('number').strictNullable(),
     /** As text, because sums of floating-point numbers are not exact. */
     credits: p.decimal('string').columnType('numeric(18,4)'),
@@ -28,30 +29,33 @@ export const creditEntries = defineEntity({
  * statement that ends a run would lock the organization's row, which all its runs share and an operator may be changing. The trigger
  * does what the reference would: it fires after cascades have removed threads and runs, whose last entries are committed by then.
  */
-const init = migration('2026112411_credits_init', [
+const base = [
   `create table credit_entries (
     id uuid primary key,
     organization_id uuid not null,
     agent_id uuid not null,
-    thread_id uuid not null,
+    thread_id uuid,
     provider text not null,
     model text not null,
     input_tokens bigint,
     output_tokens bigint,
     credits numeric(18,4) not null,
     created_at timestamptz(3) not null,
-    counted boolean not null
+    counted boolean not null,
+    cached_input_tokens bigint
   )`,
   'create index credit_entries_newest on credit_entries (organization_id, created_at desc, id desc)',
   `create index credit_entries_uncounted on credit_entries (organization_id, created_at) include (credits)
     where not counted`,
-  // By the first day of the month, in UTC.
+  // By the first day of the month, in UTC. `exhausted_at`: when the service told that the month's included credits are used up.
   `create table credit_periods (
     organization_id uuid not null,
     month date not null,
     credits_used numeric not null,
+    exhausted_at timestamptz(3),
     primary key (organization_id, month)
   )`,
+  'create index credit_periods_not_exhausted on credit_periods (month) where exhausted_at is null',
   `create function delete_credits_of_organization() returns trigger language plpgsql as $$
   begin
     delete from credit_entries where organization_id = old.id;
@@ -60,24 +64,6 @@ const init = migration('2026112411_credits_init', [
   end $$`,
   `create trigger with_its_credits after delete on organizations
     for each row execute function delete_credits_of_organization()`,
-]);
+];
 
-const suggestions = migration('2026112731_credits_suggestions', [
-  'alter table credit_entries alter column thread_id drop not null',
-]);
-
-/** Null in entries of earlier releases. */
-const cachedTokens = migration('2026112743_credits_cached_tokens', [
-  'alter table credit_entries add column cached_input_tokens bigint',
-]);
-
-/** When the service told that the month's included credits are used up; null before. */
-const exhausted = migration('2026112831_credits_exhausted', [
-  'alter table credit_periods add column exhausted_at timestamptz(3)',
-  'create index credit_periods_not_exhausted on credit_periods (month) where exhausted_at is null',
-]);
-
-export const creditsSchema: ContextSchema = {
-  entities: [creditEntries],
-  migrations: [init, suggestions, cachedTokens, exhausted],
-};
+export const creditsSchema: ContextSchema = { entities: [creditEntries], base };

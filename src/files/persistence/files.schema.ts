@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { type ContextSchema, migration } from '../../platform/database/index.js';
+import type { ContextSchema } from '../../platform/database/index.js';
 
 export const StoredFile = defineEntity({
   name: 'StoredFile',
@@ -17,7 +17,7 @@ export const StoredFile = defineEntity({
 });
 
 /** A row exists while its content does: it is `pending` while the content is being stored, and `removing` while it is being removed. */
-const init = migration('2026112106_files_init', [
+const base = [
   `create table files (
     id uuid primary key,
     organization_id uuid not null references organizations (id),
@@ -29,6 +29,6 @@ const init = migration('2026112106_files_init', [
     used_at timestamptz(3) not null
   )`,
   'create index files_by_use on files (used_at)',
-]);
+];
 
-export const filesSchema: ContextSchema = { entities: [StoredFile], migrations: [init] };
+export const filesSchema: ContextSchema = { entities: [StoredFile], base };

@@ -35,7 +35,10 @@ export class HooksOfRuns {
   /** The session of the run's thread. The first call for a thread starts the session. */
   sessionOf(run: RunContext): Promise<ThreadSession> {
     const entry = this.entryOf(run);
-    entry.session ??= entry.hooks.then((hooks) => this.startSession.of(run, hooks));
+    entry.session ??= this.unlessItFails(
+      run,
+      entry.hooks.then((hooks) => this.startSession.of(run, hooks)),
+    );
     return entry.session;
   }
 
@@ -43,8 +46,14 @@ export class HooksOfRuns {
     const known = this.runs.get(run);
     if (known) return known;
     const { organizationId, agent } = run;
-    const entry = { hooks: this.hooksOfAgents.of(organizationId, agent.id, agent.version) };
+    const entry = { hooks: this.unlessItFails(run, this.hooksOfAgents.of(organizationId, agent.id, agent.version)) };
     this.runs.set(run, entry);
     return entry;
+  }
+
+  /** A failed read is not kept: after an outage of the database the engine asks for the prompt again. */
+  private unlessItFails<Read>(run: RunContext, read: Promise<Read>): Promise<Read> {
+    read.catch(() => this.runs.remove(run));
+    return read;
   }
 }

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { z } from 'zod';
-import { type ContextSchema, JsonDocument, migration } from '../../platform/database/index.js';
+import { type ContextSchema, JsonDocument } from '../../platform/database/index.js';
 import type { Stored } from '../../platform/stored-json/index.js';
 import { hooksDocument } from '../domain/hooks-document.js';
 import { sessionStartHook, threadSession } from '../domain/session-start.js';
@@ -30,7 +30,7 @@ export const StoredAgentHooks = defineEntity({
   },
 });
 
-const init = migration('2026112393_hooks_init', [
+const base = [
   `create table agent_hooks (
     agent_id uuid primary key references agents (id) on delete cascade,
     organization_id uuid not null,
@@ -47,6 +47,6 @@ const init = migration('2026112393_hooks_init', [
     expires_at timestamptz(3) not null,
     session jsonb
   )`,
-]);
+];
 
-export const hooksSchema: ContextSchema = { entities: [StoredAgentHooks], documents: [SESSION], migrations: [init] };
+export const hooksSchema: ContextSchema = { entities: [StoredAgentHooks], documents: [SESSION], base };

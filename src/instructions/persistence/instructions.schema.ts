@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { type ContextSchema, migration } from '../../platform/database/index.js';
+import type { ContextSchema } from '../../platform/database/index.js';
 
 /** `position` only sorts. Responses number the sections by their order. */
 export const StoredSection = defineEntity({
@@ -22,7 +22,7 @@ export const StoredSection = defineEntity({
  * (`existing_duplicate_section_names`). `position` may have ties and gaps: ties are sorted by creation, and the next change of the
  * order stores all positions.
  */
-const init = migration('2026112105_instructions_init', [
+const base = [
   `create table sections (
     id uuid primary key,
     organization_id uuid not null,
@@ -34,6 +34,6 @@ const init = migration('2026112105_instructions_init', [
     updated_at timestamptz(3) not null
   )`,
   'create index sections_of_agent on sections (agent_id, position)',
-]);
+];
 
-export const instructionsSchema: ContextSchema = { entities: [StoredSection], migrations: [init] };
+export const instructionsSchema: ContextSchema = { entities: [StoredSection], base };

@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { z } from 'zod';
-import { type ContextSchema, JsonDocument, migration } from '../../platform/database/index.js';
+import { type ContextSchema, JsonDocument } from '../../platform/database/index.js';
 import { integrationSettings, type IntegrationType } from '../domain/integration.js';
 import { keptNames } from '../domain/tool-name.js';
 import { type IntegrationStatus, listedTool } from '../domain/tool-list.js';
@@ -72,7 +72,7 @@ export const StoredState = defineEntity({
  *
  * No foreign key leads to the agent, because a cascade would not remove the secrets of its integrations.
  */
-const init = migration('2026112210_integrations_init', [
+const base = [
   `create table tool_integrations (
     id uuid primary key,
     organization_id uuid not null references organizations (id) on delete cascade,
@@ -86,11 +86,13 @@ const init = migration('2026112210_integrations_init', [
     updated_at timestamptz(3) not null,
     unique nulls not distinct (organization_id, type, identity, agent_id)
   )`,
+  // `tool_names` are the names under which models see the tools, stored so that a name never refers to another tool of the agent later.
   `create table tool_integration_agents (
     agent_id uuid not null,
     integration_id uuid not null references tool_integrations (id) on delete cascade,
     organization_id uuid not null,
     attached_at timestamptz(3) not null,
+    tool_names jsonb,
     primary key (agent_id, integration_id)
   )`,
   'create index tool_integration_agents_by_integration on tool_integration_agents (integration_id)',
@@ -106,15 +108,9 @@ const init = migration('2026112210_integrations_init', [
     overview jsonb not null,
     checked_at timestamptz(3) not null
   )`,
-]);
+];
 
-/** The names under which models see the tools. They are stored so that a name never refers to another tool of the agent later. */
-const toolNames = migration('2026112711_integrations_tool_names', [
-  'alter table tool_integration_agents add column tool_names jsonb',
-]);
-
-/** The migration of the sign-ins refers to the table of integrations. */
 export const integrationsTables: ContextSchema = {
   entities: [StoredIntegration, StoredAttachment, StoredState, StoredOAuthGrant, StoredOAuthSignIn],
-  migrations: [init, toolNames, oauthTables],
+  base: [...base, ...oauthTables],
 };

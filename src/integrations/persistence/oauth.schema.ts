@@ -1,5 +1,4 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { migration } from '../../platform/database/index.js';
 import { grantProperties, signInProperties } from '../../platform/oauth/index.js';
 
 /** The grant of an integration's server. The tokens are in the vault. */
@@ -33,7 +32,8 @@ export const StoredOAuthSignIn = defineEntity({
 });
 export type StoredOAuthSignIn = InferEntity<typeof StoredOAuthSignIn>;
 
-export const oauthTables = migration('2026112211_integrations_oauth', [
+/** They refer to the table of integrations. */
+export const oauthTables = [
   `create table oauth_grants (
     integration_id uuid primary key references tool_integrations (id) on delete cascade,
     organization_id uuid not null references organizations (id),
@@ -62,4 +62,4 @@ export const oauthTables = migration('2026112211_integrations_oauth', [
   )`,
   'create index oauth_sign_ins_of_integration on oauth_sign_ins (integration_id, created_at)',
   'create index oauth_sign_ins_by_expiry on oauth_sign_ins (expires_at)',
-]);
+];

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { isBareUser } from '../../conversations/index.js';
-import { type ContextSchema, migration } from '../../platform/database/index.js';
+import type { ContextSchema } from '../../platform/database/index.js';
 
 export const StoredMemory = defineEntity({
   name: 'StoredMemory',
@@ -26,7 +26,7 @@ export const StoredMemory = defineEntity({
  * No foreign key leads to the agent: a job removes the memories of deleted agents in batches. Every statement uses the index, which
  * starts with the owner and lists the most useful memories first. `terms`, `vector` and `vector_model` change with the text.
  */
-const init = migration('2026112510_memory_init', [
+const base = [
   `create table memories (
     id uuid primary key,
     organization_id uuid not null,
@@ -43,11 +43,8 @@ const init = migration('2026112510_memory_init', [
   // Not compressed, so that PostgreSQL can read the first bytes without the others.
   'alter table memories alter column terms set storage external',
   'create index memories_of_user on memories (agent_id, user_key, usefulness desc, id)',
-]);
-
-/** For the job that re-keys users of earlier releases. The index is empty once all are re-keyed. */
-const bareUsers = migration('2026112723_memory_bare_users', [
+  // For the job that re-keys users of earlier releases; it is empty once all are re-keyed.
   `create index memories_of_bare_users on memories (organization_id, user_key) where ${isBareUser('user_key')}`,
-]);
+];
 
-export const memoriesSchema: ContextSchema = { entities: [StoredMemory], migrations: [init, bareUsers] };
+export const memoriesSchema: ContextSchema = { entities: [StoredMemory], base };

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { type ContextSchema, migration } from '../../platform/database/index.js';
+import type { ContextSchema } from '../../platform/database/index.js';
 
 export const StoredGateway = defineEntity({
   name: 'StoredGateway',
@@ -14,14 +14,12 @@ export const StoredGateway = defineEntity({
 
 export const modelsSchema: ContextSchema = {
   entities: [StoredGateway],
-  migrations: [
-    migration('2026112107_models_gateways', [
-      `create table organization_gateways (
-        organization_id uuid primary key references organizations (id) on delete cascade,
-        edge_account_id text not null,
-        gateway_name text not null,
-        updated_at timestamptz(3) not null
-      )`,
-    ]),
+  base: [
+    `create table organization_gateways (
+      organization_id uuid primary key references organizations (id) on delete cascade,
+      edge_account_id text not null,
+      gateway_name text not null,
+      updated_at timestamptz(3) not null
+    )`,
   ],
 };

@@ -28,7 +28,10 @@ export class DeleteTraceData implements AgentDataHolder, ThreadDataHolder {
     return this.traces.deleteOfThreads(threadIds, limit);
   }
 
+  /** The traces first: the removal of one that is counted adds a row to the counts, also when its thread is removed. */
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {
+    do signal.throwIfAborted();
+    while ((await this.traces.deleteOfAgent(agent, PURGE_BATCH)) > 0);
     do signal.throwIfAborted();
     while (await this.counts.deleteSomeOfAgent(agent, PURGE_BATCH));
   }

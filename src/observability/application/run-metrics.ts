@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type FinishedRun, RUN_ERROR_CODES, RunObserver, type RunStatus } from '../../conversations/index.js';
+import {
+  type FailureCause,
+  type FinishedRun,
+  RUN_ERROR_CODES,
+  RunObserver,
+  type RunStatus,
+} from '../../conversations/index.js';
 import { PROVIDER_TYPES } from '../../models/index.js';
 import { type Counter, type Histogram, Metrics } from '../../platform/metrics/index.js';
 
@@ -10,6 +16,7 @@ const STATUSES = [
   'cancelled',
   'timed_out',
 ] as const satisfies readonly RunStatus[];
+const CAUSES = ['operator', 'customer'] as const satisfies readonly FailureCause[];
 const DIRECTIONS = ['input', 'output'] as const;
 /** The time limits of agents are minutes, so a run may take that long. */
 const RUN_BUCKETS = [0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1_800];
@@ -18,7 +25,7 @@ const FIRST_TOKEN_BUCKETS = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 60];
 @Injectable()
 export class RunMetrics extends RunObserver {
   private readonly runs: Counter<'status' | 'provider'>;
-  private readonly failures: Counter<'code' | 'provider'>;
+  private readonly failures: Counter<'code' | 'provider' | 'cause'>;
   private readonly seconds: Histogram<'provider'>;
   private readonly firstToken: Histogram<'provider'>;
   private readonly tokens: Counter<'provider' | 'direction'>;
@@ -34,8 +41,8 @@ export class RunMetrics extends RunObserver {
     });
     this.failures = metrics.counter({
       name: 'agent_service_failed_runs_total',
-      help: 'Runs that failed or timed out, by the code of their error and provider.',
-      labels: { code: RUN_ERROR_CODES, provider },
+      help: 'Runs that failed or timed out, by the code of their error, provider, and who can do something about it.',
+      labels: { code: RUN_ERROR_CODES, provider, cause: CAUSES },
     });
     this.seconds = metrics.histogram({
       name: 'agent_service_run_seconds',
@@ -61,10 +68,10 @@ export class RunMetrics extends RunObserver {
     });
   }
 
-  override ended({ run, agent: { provider }, latencyMs, timeToFirstTokenMs }: FinishedRun): void {
+  override ended({ run, failureCause: cause, agent: { provider }, latencyMs, timeToFirstTokenMs }: FinishedRun): void {
     const { status, usage, error } = run;
     this.runs.inc({ status, provider });
-    if (error) this.failures.inc({ code: error.code, provider });
+    if (error && cause) this.failures.inc({ code: error.code, provider, cause });
     this.seconds.observe({ provider }, latencyMs / 1_000);
     if (timeToFirstTokenMs !== null) this.firstToken.observe({ provider }, timeToFirstTokenMs / 1_000);
     if (usage.inputTokens !== null) this.tokens.inc({ provider, direction: 'input' }, usage.inputTokens);

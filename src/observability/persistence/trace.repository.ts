@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { DeletedAgent } from '../../agents/index.js';
 import type { RunUsage, SuggestionUsage } from '../../conversations/index.js';
 import { Database, type TableRow, tableRow, toDate } from '../../platform/database/index.js';
 import type { TimeRange } from '../domain/analytics-range.js';
@@ -8,6 +9,8 @@ import { CALLER_SPAN, STEPS, suggestionUsage, TRACE_ERROR, TRACE_USER_CONTEXT, t
 import {
   COUNT_OF_THREAD,
   DELETE_TRACES_BEFORE,
+  DELETE_TRACES_OF_DELETED_AGENT,
+  DELETE_TRACES_OF_ORGANIZATION,
   DELETE_TRACES_OF_THREADS,
   FIRST_EXPORT_PAGE,
   NEXT_EXPORT_PAGE,
@@ -146,6 +149,16 @@ export class TraceRepository {
   /** Deletes the oldest traces from before `cutoff`, at most `limit`. Concurrent calls delete different ones. @returns how many */
   async deleteBefore(cutoff: Date, limit: number): Promise<number> {
     return (await DELETE_TRACES_BEFORE.run(this.database, { cutoff, limit })).length;
+  }
+
+  /** As `deleteBefore`, for the traces of an organization. */
+  async deleteOfOrganization(organizationId: string, cutoff: Date, limit: number): Promise<number> {
+    return (await DELETE_TRACES_OF_ORGANIZATION.run(this.database, { organizationId, cutoff, limit })).length;
+  }
+
+  /** As `deleteBefore`, for the traces of a deleted agent. */
+  async deleteOfAgent(agent: DeletedAgent, limit: number): Promise<number> {
+    return (await DELETE_TRACES_OF_DELETED_AGENT.run(this.database, { ...agent, limit })).length;
   }
 
   /** As `deleteBefore`, for the traces of threads. */

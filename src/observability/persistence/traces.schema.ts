@@ -8,7 +8,7 @@ import {
   type RunStatus,
   type UserContext,
 } from '../../conversations/index.js';
-import { type ContextSchema, CustomerJson, JsonDocument, migration } from '../../platform/database/index.js';
+import { type ContextSchema, CustomerJson, JsonDocument } from '../../platform/database/index.js';
 import { traceStep } from '../domain/trace.js';
 
 export const STEPS = new JsonDocument('traces.steps', z.array(traceStep));
@@ -38,6 +38,7 @@ export const traces = defineEntity({
     timeToFirstTokenMs: p.bigint('number').strictNullable(),
     inputTokens: p.bigint('number').strictNullable(),
     outputTokens: p.bigint('number').strictNullable(),
+    /** Null in traces of earlier releases. */
     cachedInputTokens: p.bigint('number').strictNullable(),
     credits: p.double().$type<number>(),
     input: p.text(),
@@ -59,13 +60,29 @@ export const traces = defineEntity({
   },
 });
 
+/** The usage of suggestions that is not in `agent_usage` yet. Suggestions are not runs, so they have no trace. */
+export const suggestionUsage = defineEntity({
+  name: 'StoredSuggestionUsage',
+  tableName: 'suggestion_usage',
+  properties: {
+    id: p.uuid().primary(),
+    organizationId: p.uuid(),
+    agentId: p.uuid(),
+    startedAt: p.datetime(3),
+    inputTokens: p.bigint('number').strictNullable(),
+    outputTokens: p.bigint('number').strictNullable(),
+    credits: p.double().$type<number>(),
+  },
+});
+
 /**
- * A trace is deleted with its thread, and so with its agent, because it holds the text of the conversation. It does not reference
- * `agents`: the transaction that ends a run would wait for a transaction that changes the agent.
+ * A trace is deleted with its thread, and so with its agent, because it holds the text of the conversation. None of these tables
+ * references `agents`: the transaction that ends a run would wait for a transaction that changes the agent. A job deletes the rows of
+ * deleted agents.
  *
  * Durations are `bigint`, because a run that is found orphaned after months has lasted that long.
  */
-const init = migration('2026112104_observability_init', [
+const tracesTable = [
   `create table traces (
     id uuid primary key,
     organization_id uuid not null,
@@ -86,13 +103,24 @@ const init = migration('2026112104_observability_init', [
     output text not null,
     steps jsonb not null,
     error jsonb,
-    user_context jsonb
+    user_context jsonb,
+    ended_at timestamptz(3) not null,
+    stored_bytes bigint not null,
+    user_key uuid,
+    published_at timestamptz(3),
+    withheld boolean not null default false,
+    caller_span jsonb,
+    cached_input_tokens bigint
   )`,
   'create index traces_by_agent on traces (agent_id, started_at desc, id desc)',
   'create index traces_by_thread on traces (thread_id, started_at desc, id desc)',
   'create index traces_by_message on traces (message_id) where message_id is not null',
   'create index traces_by_age on traces (started_at)',
-]);
+  'create index traces_unpublished on traces (ended_at) where published_at is null',
+  'create index traces_unpublished_by_agent on traces (agent_id, started_at) where published_at is null',
+  // For the job that replaces user keys of earlier releases; it is empty after that.
+  `create index traces_of_bare_users on traces (organization_id, user_key) where ${isBareUser('user_key')}`,
+];
 
 /**
  * For `PublishTraces`, which counts each trace once.
@@ -101,23 +129,8 @@ const init = migration('2026112104_observability_init', [
  * a transaction that deletes traces never waits for one that publishes others. A trace counts from its publication to its deletion. The
  * trigger also sees traces that are deleted with their thread. A trace that is deleted before its publication leaves its usage in
  * `removed_runs`.
- *
- * None of these tables references `agents`: see `init`. A job deletes the rows of deleted agents.
  */
-const publishing = migration('2026112420_observability_publishing', [
-  `alter table traces
-     add column ended_at timestamptz(3),
-     add column stored_bytes bigint,
-     add column user_key uuid,
-     add column published_at timestamptz(3),
-     add column withheld boolean not null default false`,
-  `update traces set
-     ended_at = started_at + latency_ms * interval '1 millisecond',
-     stored_bytes = octet_length(input) + octet_length(output) + octet_length(steps::text) + coalesce(octet_length(user_context::text), 0),
-     user_key = encode(substr(sha256(convert_to(user_context ->> 'userId', 'UTF8')), 1, 16), 'hex')::uuid`,
-  'alter table traces alter column ended_at set not null, alter column stored_bytes set not null',
-  'create index traces_unpublished on traces (ended_at) where published_at is null',
-  'create index traces_unpublished_by_agent on traces (agent_id, started_at) where published_at is null',
+const publishing = [
   `create table trace_counts (
     organization_id uuid not null,
     agent_id uuid not null,
@@ -178,34 +191,8 @@ const publishing = migration('2026112420_observability_publishing', [
     primary key (agent_id, day, user_key)
   )`,
   'create index agent_users_by_age on agent_users (day)',
-]);
-
-const callerSpans = migration('2026112502_observability_caller_spans', [
-  'alter table traces add column caller_span jsonb',
-]);
-
-/** For the job that replaces user keys of earlier releases; the indexes are empty after that. */
-const bareUsers = migration('2026112724_observability_bare_users', [
-  `create index traces_of_bare_users on traces (organization_id, user_key) where ${isBareUser('user_key')}`,
+  // For the job that replaces user keys of earlier releases; it is empty after that.
   `create index agent_users_of_bare_users on agent_users (organization_id, user_key) where ${isBareUser('user_key')}`,
-]);
-
-/** The usage of suggestions that is not in `agent_usage` yet. Suggestions are not runs, so they have no trace. */
-export const suggestionUsage = defineEntity({
-  name: 'StoredSuggestionUsage',
-  tableName: 'suggestion_usage',
-  properties: {
-    id: p.uuid().primary(),
-    organizationId: p.uuid(),
-    agentId: p.uuid(),
-    startedAt: p.datetime(3),
-    inputTokens: p.bigint('number').strictNullable(),
-    outputTokens: p.bigint('number').strictNullable(),
-    credits: p.double().$type<number>(),
-  },
-});
-
-const suggestions = migration('2026112732_observability_suggestions', [
   `create table suggestion_usage (
     id uuid primary key,
     organization_id uuid not null,
@@ -216,15 +203,10 @@ const suggestions = migration('2026112732_observability_suggestions', [
     credits double precision not null
   )`,
   'create index suggestion_usage_by_agent on suggestion_usage (agent_id, started_at)',
-]);
-
-/** Null in traces of earlier releases. */
-const cachedTokens = migration('2026112742_observability_cached_tokens', [
-  'alter table traces add column cached_input_tokens bigint',
-]);
+];
 
 export const tracesSchema: ContextSchema = {
   entities: [traces, suggestionUsage],
   documents: [DURATIONS, FIRST_TOKENS],
-  migrations: [init, publishing, callerSpans, bareUsers, suggestions, cachedTokens],
+  base: [...tracesTable, ...publishing],
 };

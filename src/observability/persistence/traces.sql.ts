@@ -116,6 +116,25 @@ export const DELETE_TRACES_BEFORE = statement({ cutoff: 'timestamptz', limit: 'i
   deleteSome(`started_at < ${p.cutoff} order by started_at limit ${p.limit}`),
 );
 
+/** Agent by agent, each by its index: an index of all traces by age would be read past those of all other organizations. */
+export const DELETE_TRACES_OF_ORGANIZATION = statement(
+  { organizationId: 'uuid', cutoff: 'timestamptz', limit: 'integer' },
+  (p) => `
+  delete from traces where id = any(array(
+    select old.id from agents cross join lateral (
+      select id from traces where traces.agent_id = agents.id and started_at < ${p.cutoff} order by started_at limit ${p.limit}
+    ) old
+    where agents.organization_id = ${p.organizationId} limit ${p.limit}
+  )) returning id`,
+);
+
+export const DELETE_TRACES_OF_DELETED_AGENT = statement(
+  { organizationId: 'uuid', agentId: 'uuid', limit: 'integer' },
+  (p) =>
+    deleteSome(`organization_id = ${p.organizationId} and agent_id = ${p.agentId}
+      and not exists (select 1 from agents where agents.id = ${p.agentId}) limit ${p.limit}`),
+);
+
 export const DELETE_TRACES_OF_THREADS = statement({ threadIds: 'uuid[]', limit: 'integer' }, (p) =>
   deleteSome(`thread_id = any(${p.threadIds}) limit ${p.limit}`),
 );

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { codeOf, messageOf } from '../errors/index.js';
 import { type CommandArguments, type OperatorCommand, type OperatorKernel, UsageError } from './operator-command.js';
@@ -27,12 +28,22 @@ export async function runCommand(
   line: readonly string[],
 ): Promise<object> {
   const { command, given } = readLine(commands, line);
+  if ('folderHandler' in command) {
+    throw new Error(`a service is running on this DATA_DIR; stop it before '${command.name}', or name another folder`);
+  }
   const handler = await command.handler();
   try {
     return await handler(kernel, given);
   } catch (error) {
     throw withUsage(command, error);
   }
+}
+
+/** The line with absolute paths, where its command takes paths. @throws UsageError */
+export function withAbsolutePaths(commands: readonly OperatorCommand[], line: readonly string[]): readonly string[] {
+  const { command, given } = readLine(commands, line);
+  if (command.takesPaths !== true) return line;
+  return [...command.name.split(' '), ...given.positionals.map((path) => resolve(path))];
 }
 
 /** The command at the start of a line: of two words or, if there is none, of one. */

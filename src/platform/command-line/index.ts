@@ -1,9 +1,10 @@
 export { helpOn, helpOnAll, helpTopic } from './command-help.js';
-export { commandIn, readLine, runCommand, unknownCommand } from './command-line.js';
+export { commandIn, readLine, runCommand, unknownCommand, withAbsolutePaths } from './command-line.js';
 export {
   type CommandArguments,
   type CommandHandler,
   type CommandOption,
+  type FolderHandler,
   idArgument,
   listOption,
   type OperatorCommand,

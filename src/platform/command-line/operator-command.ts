@@ -1,4 +1,5 @@
 import type { Clock } from '../clock/index.js';
+import type { Settings } from '../config/index.js';
 import type { OpenDatabase } from '../database/index.js';
 import type { EventBus } from '../events/index.js';
 import type { RotateSecrets } from '../vault/index.js';
@@ -7,6 +8,7 @@ import { isUuid } from '../ids/index.js';
 
 /** The objects that commands use: those of the service or, when no service runs, of the command line. */
 export interface OperatorKernel {
+  readonly settings: Settings;
   readonly open: OpenDatabase;
   readonly clock: Clock;
   readonly events: EventBus;
@@ -16,11 +18,21 @@ export interface OperatorKernel {
   readonly printProgress?: (line: string) => void;
 }
 
+/** What a command on a data folder without a service uses. */
+export interface FolderHost {
+  readonly settings: Settings;
+  /** The migrations of this build, in order. */
+  readonly migrations: readonly string[];
+  readonly printProgress: (line: string) => void;
+}
+
 /**
  * The declaration of one operator command. The command line loads all declarations for `--help`, and a handler only when its
  * command runs, so a file of declarations imports only types.
  */
-export interface OperatorCommand {
+export type OperatorCommand = DatabaseCommand | FolderCommand;
+
+interface Declaration {
   /** One or two words: `migrate`, `org create`. */
   readonly name: string;
   /** One sentence, for the list of commands. */
@@ -28,7 +40,21 @@ export interface OperatorCommand {
   /** Names of the arguments without an option, in order. Any number may follow a last one that ends with `...`. */
   readonly positionals?: readonly string[];
   readonly options?: readonly CommandOption[];
+  /** The arguments are paths. The command line makes them absolute, because a service may run in another folder. */
+  readonly takesPaths?: boolean;
+}
+
+export interface DatabaseCommand extends Declaration {
+  /** The database is not migrated before the command runs. */
+  readonly keepsSchema?: boolean;
+  /** Without an embedded database the command is refused; others make one. */
+  readonly makesNoDatabase?: boolean;
   readonly handler: () => Promise<CommandHandler>;
+}
+
+/** A command that runs in no service and opens no database. */
+export interface FolderCommand extends Declaration {
+  readonly folderHandler: () => Promise<FolderHandler>;
 }
 
 export interface CommandOption {
@@ -44,6 +70,8 @@ export interface CommandOption {
  * @throws UsageError when the arguments are wrong; DomainError when the service refuses
  */
 export type CommandHandler = (kernel: OperatorKernel, given: CommandArguments) => Promise<object>;
+
+export type FolderHandler = (host: FolderHost, given: CommandArguments) => Promise<object>;
 
 export interface CommandArguments {
   readonly positionals: readonly string[];

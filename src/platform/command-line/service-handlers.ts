@@ -6,3 +6,5 @@ export const migrateTables: CommandHandler = async ({ open, printProgress }) => 
 });
 
 export const rotateSecrets: CommandHandler = (kernel) => kernel.rotateSecrets().execute();
+
+export const forgetSecrets: CommandHandler = (kernel) => kernel.rotateSecrets().forget();

@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { constants as moduleConstants, enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
@@ -8,15 +8,15 @@ const FOLDER = fileURLToPath(new URL('../../../node_modules/.cache/compile', imp
 const { ENABLED, ALREADY_ENABLED } = moduleConstants.compileCacheStatus;
 
 /**
- * Caches the compiled code of the modules that are loaded later, for the next starts. Processes may share the folder. In a read-only
- * installation every start compiles them again.
+ * Caches the compiled code of the modules that are loaded later, for the next starts. Processes may share the folder. A read-only
+ * installation uses the cache that it came with.
  * @returns whether the cache is on
  */
 export function keepCompiledCode(folder = FOLDER): boolean {
   try {
     // Node hangs on some folders that it cannot create.
-    mkdirSync(folder, { recursive: true });
-    accessSync(folder, constants.W_OK);
+    if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.R_OK | constants.X_OK);
   } catch {
     return false;
   }

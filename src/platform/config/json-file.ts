@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { codeOf } from '../errors/index.js';
-import { InvalidSetting } from './settings.js';
+import { InvalidSetting } from './invalid-setting.js';
 
 /** The content of a JSON file that a setting names. @throws InvalidSetting */
 export function readJsonFile(setting: string, path: string): unknown {

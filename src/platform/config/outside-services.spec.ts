@@ -51,8 +51,7 @@ describe('FILES_S3_*', () => {
       endpoint: undefined,
       region: 'us-east-1',
       bucket: 'files',
-      accessKeyId: 'id',
-      secretAccessKey: 'secret',
+      credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
     });
     const elsewhere = { ...complete, FILES_S3_ENDPOINT: 'http://minio:9000/', FILES_S3_REGION: 'eu' };
     expect(settings(elsewhere).filesBucket).toMatchObject({ endpoint: 'http://minio:9000', region: 'eu' });
@@ -61,6 +60,10 @@ describe('FILES_S3_*', () => {
   it.each(Object.keys(complete))('stop the start without %s, naming it', (missing) => {
     const { [missing as keyof typeof complete]: _left, ...rest } = complete;
     expect(() => settings(rest)).toThrow(new RegExp(`^${missing}: is required with FILES_S3_`));
+  });
+
+  it('may leave the credentials to the machine', () => {
+    expect(settings({ FILES_S3_BUCKET: 'files' }).filesBucket?.credentials).toBeUndefined();
     expect(() => settings({ FILES_S3_ENDPOINT: 'http://minio:9000' })).toThrow('FILES_S3_BUCKET: is required');
   });
 });

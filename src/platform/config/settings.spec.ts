@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { InvalidSetting, readSettings } from './settings.js';
+import { InvalidSetting } from './invalid-setting.js';
+import { readSettings } from './settings.js';
 
 function gatewayIn(environment: Readonly<Record<string, string>>): object {
   return readSettings(environment, { role: 'all', demo: false }).gateway;
@@ -70,5 +71,59 @@ describe('the trusted proxies', () => {
     '10.0.0.0/255.0.0.0',
   ])('stop the start in one line when they are %j', (list) => {
     expect(() => read(list)).toThrow(/^TRUST_PROXY: must be [^\n]*$/);
+  });
+});
+
+describe('the times of a stop', () => {
+  const CLUSTER = {
+    DATABASE_URL: 'postgresql://localhost/x',
+    REDIS_URL: 'redis://localhost',
+    SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+  };
+  const read = (environment: Readonly<Record<string, string>>) => {
+    const { shutdownMs, shutdownDelayMs } = readSettings(environment, { role: 'all', demo: false });
+    return [shutdownMs, shutdownDelayMs];
+  };
+
+  it('fit into the 30 seconds of Kubernetes, and have a delay where there may be other processes', () => {
+    expect(read({})).toEqual([25_000, 0]);
+    expect(read(CLUSTER)).toEqual([25_000, 5_000]);
+    expect(read({ SHUTDOWN_SECONDS: '10', SHUTDOWN_DELAY_SECONDS: '9' })).toEqual([10_000, 9_000]);
+  });
+
+  it('leave time for runs when only the whole time is set', () => {
+    expect(read({ ...CLUSTER, SHUTDOWN_SECONDS: '4' })).toEqual([4_000, 0]);
+    expect(read({ ...CLUSTER, SHUTDOWN_SECONDS: '10' })).toEqual([10_000, 2_000]);
+  });
+
+  it.each(['-1', '0.5', 'soon', '25', '60'])('refuse a delay of %j in one line', (delay) => {
+    expect(() => read({ SHUTDOWN_DELAY_SECONDS: delay })).toThrow(/^SHUTDOWN_DELAY_SECONDS: [^\n]*$/);
+  });
+});
+
+describe('a wrong setting', () => {
+  it.each([
+    ['DATABASE_URL', 'postgresql://u:canary%@host/db'],
+    ['DATABASE_URL', 'postgresql://u:canary%ff@host/db'],
+    ['DATABASE_DIRECT_URL', 'postgresql://u:canary%@host/db'],
+    ['SECRETS_KEY', `${Buffer.alloc(32, 1).toString('base64')}canary`],
+    ['SHUTDOWN_SECONDS', '3601'],
+    ['SHUTDOWN_SECONDS', '0'],
+    ['METRICS_PORT', '0x10'],
+    ['METRICS_PORT', '65536'],
+    ['PORT', '1e3'],
+    ['DATABASE_POOL', '1'],
+  ])('stops the start in one line without its value: %s=%s', (name, value) => {
+    const read = () => readSettings({ [name]: value }, { role: 'all', demo: false });
+    expect(read).toThrow(InvalidSetting);
+    expect(read).toThrow(new RegExp(`^${name}: must [^\\n]*$`));
+    expect(read).not.toThrow(/canary|0x10|1e3|65536|3601/);
+  });
+
+  it('does not include a blank one, which counts as unset', () => {
+    expect(readSettings({ METRICS_PORT: ' ', PORT: '' }, { role: 'all', demo: false })).toMatchObject({
+      metricsPort: undefined,
+      port: 3000,
+    });
   });
 });

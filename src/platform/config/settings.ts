@@ -1,134 +1,9 @@
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
-import { OTLP_VARIABLES, otlpOf } from './otlp.js';
-import { trustedProxies } from './trusted-proxies.js';
-
-/** Which work this process does: everything, HTTP only, or background jobs only. */
-export type ProcessRole = 'all' | 'api' | 'worker';
-
-const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
-
-const httpUrl = z
-  .url({ protocol: /^https?$/, message: 'must be an http or https URL' })
-  .transform((url) => url.replace(/\/+$/, ''));
-
-/** Headers that requests to a provider already use. */
-const TAKEN_HEADERS = ['authorization', 'x-api-key', 'host', 'content-type', 'content-length', 'connection'];
-
-const headerName = z
-  .string()
-  .regex(/^[\w!#$%&'*+.^`|~-]+$/, { message: 'must be the name of an HTTP header' })
-  .toLowerCase()
-  .refine((name) => !TAKEN_HEADERS.includes(name), { message: `must not be one of ${TAKEN_HEADERS.join(', ')}` });
-
-const positiveSeconds = z.coerce.number({ message: 'must be a whole number of seconds' }).int().positive();
-
-/** Where `npm run install:claude-agent` installs, beside this project's `package.json`. */
-const CLAUDE_AGENT_FOLDER = fileURLToPath(new URL('../../../claude-agent', import.meta.url));
-
-const AGENT_PROCESSES_RANGE = { message: 'must be a number of processes, 1 to 100' };
-
-/** One year. */
-const MAX_SESSION_SECONDS = 31_536_000;
-const sessionSeconds = positiveSeconds.max(MAX_SESSION_SECONDS, {
-  message: `must be at most ${MAX_SESSION_SECONDS} seconds`,
-});
-
-const masterKey = z
-  .string()
-  .refine((key) => Buffer.from(key, 'base64').length === 32, { message: 'must be 32 bytes in base64' });
-
-/** `host:port`, with the host as the URL standard writes it. */
-const hostAndPort = /^(\[[^\]]+\]|[^[\]:/@?#\\\s]+):(\d{1,5})$/;
-
-function exemption(entry: string): string | undefined {
-  const [, host, port] = hostAndPort.exec(entry) ?? [];
-  const parsed = host === undefined ? null : URL.parse(`http://${host}/`);
-  if (!parsed || Number(port) < 1 || Number(port) > 65_535) return undefined;
-  return `${parsed.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')}:${Number(port)}`;
-}
-
-/** The placeholder in `WORKFLOW_PLATFORM_URL` for the slug of an integration. */
-const SLUG_PLACEHOLDER = '{nameSlug}';
-
-const workflowPlatformUrl = z.string().superRefine((template, context) => {
-  const [url, other] = ['a', 'b'].map((slug) => URL.parse(template.replaceAll(SLUG_PLACEHOLDER, slug)));
-  if (!url || !other || !/^https?:$/.test(url.protocol)) {
-    context.addIssue('must be an http or https URL, which may contain {nameSlug}');
-  } else if (url.username !== '' || url.password !== '') {
-    context.addIssue('must not contain a user name or password; WORKFLOW_PLATFORM_TOKEN is sent');
-  } else if (url.origin !== other.origin) {
-    context.addIssue(
-      'may contain {nameSlug} only in its path and query: customers choose it, and the token is sent to the host',
-    );
-  }
-});
-
-const exemptions = z
-  .string()
-  .transform((list) => list.split(',').map((entry) => exemption(entry.trim())))
-  .refine((list): list is string[] => !list.includes(undefined), {
-    message: 'must be a comma-separated list of host:port, such as tools.internal:8080,[fd00::1]:443',
-  });
-
-/** Every setting of the service except those of the providers, with its default. Empty variables count as unset. */
-const environmentSchema = z.object({
-  PORT: z.coerce.number({ message: 'must be a port number' }).int().min(0).max(65_535).default(3000),
-  HOST: z.string().default('127.0.0.1'),
-  PUBLIC_URL: httpUrl.optional(),
-  TRUST_PROXY: trustedProxies.default([]),
-  DATA_DIR: z.string().default('.data'),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, message: 'must be a postgresql:// URL' }).optional(),
-  DATABASE_POOL: z.coerce.number({ message: 'must be a number of connections' }).int().min(2).max(500).default(10),
-  REDIS_URL: z.url({ protocol: /^rediss?$/, message: 'must be a redis:// or rediss:// URL' }).optional(),
-  REDIS_PREFIX: z
-    .string()
-    .regex(/^[\w.-]{1,64}$/, { message: 'must be 1 to 64 letters, digits, dots, dashes or underscores' })
-    .default('agents'),
-  SECRETS_KEY: masterKey.optional(),
-  SECRETS_KEY_FALLBACK: masterKey.optional(),
-  GATEWAY_BASE_URL: httpUrl.default('https://gateway.ai.cloudflare.com/v1'),
-  GATEWAY_TOKEN_HEADER: headerName.default('cf-aig-authorization'),
-  EGRESS_ALLOW: exemptions.optional(),
-  MCP_CATALOGUE: z.string().optional(),
-  MCP_LOCAL_SERVERS: z.coerce.number({ message: 'must be a number of processes' }).int().min(0).max(50).default(20),
-  CLAUDE_AGENT_DIR: z.string().default(CLAUDE_AGENT_FOLDER),
-  CLAUDE_AGENT_PROCESSES: z.coerce
-    .number(AGENT_PROCESSES_RANGE)
-    .int(AGENT_PROCESSES_RANGE)
-    .min(1, AGENT_PROCESSES_RANGE)
-    .max(100, AGENT_PROCESSES_RANGE)
-    .default(4),
-  PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
-  WORKFLOW_PLATFORM_URL: workflowPlatformUrl.optional(),
-  WORKFLOW_PLATFORM_TOKEN: z
-    .string()
-    .regex(/^[\x21-\x7e]+$/, { message: 'must be visible ASCII characters' })
-    .optional(),
-  EMBEDDINGS_BASE_URL: httpUrl.optional(),
-  EMBEDDINGS_API_KEY: z.string().optional(),
-  EMBEDDINGS_MODEL: z.string().max(200).optional(),
-  DRIVE_API_BASE_URL: httpUrl.optional(),
-  DRIVE_OAUTH_TOKEN_URL: httpUrl.optional(),
-  DRIVE_OAUTH_AUTHORIZE_URL: httpUrl.optional(),
-  DRIVE_OAUTH_CLIENT_ID: z.string().optional(),
-  DRIVE_OAUTH_CLIENT_SECRET: z.string().optional(),
-  FILES_S3_ENDPOINT: httpUrl.optional(),
-  FILES_S3_BUCKET: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, { message: 'must be the name of a bucket' })
-    .optional(),
-  FILES_S3_REGION: z.string().optional(),
-  FILES_S3_ACCESS_KEY_ID: z.string().optional(),
-  FILES_S3_SECRET_ACCESS_KEY: z.string().optional(),
-  ...OTLP_VARIABLES,
-  SESSION_PASS_SECONDS: sessionSeconds.default(900),
-  SESSION_RESUME_SECONDS: sessionSeconds.default(7_200),
-  SESSION_RESUME_SECONDS_WITH_END_USER: sessionSeconds.default(86_400),
-  SHUTDOWN_SECONDS: positiveSeconds.default(30),
-  LOG_LEVEL: z.enum(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
-});
+import { checkTogether } from './check-together.js';
+import { type Environment, environmentSchema, type ProcessRole } from './environment.js';
+import { invalid } from './invalid-setting.js';
+import { otlpOf } from './otlp.js';
+import { httpUrl } from './variable-formats.js';
 
 /** Variables that may belong to a provider. */
 const PROVIDER_VARIABLE = /^[A-Z0-9_]+_(API_KEY|BASE_URL)$/;
@@ -145,8 +20,8 @@ export interface FilesBucket {
   readonly endpoint: string | undefined;
   readonly region: string;
   readonly bucket: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
+  /** Undefined means those that the machine provides to programs: variables and files of AWS, roles of containers and instances. */
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
 }
 
 /** The platform whose workflows organizations may offer as tools. */
@@ -174,9 +49,6 @@ export interface DriveEndpoints {
   readonly client: { readonly id: string; readonly secret: string } | undefined;
 }
 
-type Environment = z.output<typeof environmentSchema>;
-type Variable = keyof Environment;
-
 class WithEnvironment {
   constructor(
     readonly role: ProcessRole,
@@ -202,12 +74,18 @@ class WithEnvironment {
 export class Settings extends WithEnvironment {
   readonly port = this.env.PORT;
   readonly host = this.env.HOST;
+  /** Where metrics and health are served apart from customers' requests; undefined means with them, and by no worker. */
+  readonly metricsPort = this.env.METRICS_PORT;
   /** Where customers reach the service, without a trailing slash; by default, where it listens. */
   readonly publicUrl = this.env.PUBLIC_URL;
   /** Networks, as CIDR, of the proxies whose `X-Forwarded-For` the service trusts. */
   readonly trustedProxies: readonly string[] = this.env.TRUST_PROXY;
   readonly dataDir = this.env.DATA_DIR;
+  /** How PostgreSQL and Redis list the connections of this process. */
+  readonly processName = this.role === 'all' ? 'agent-service' : `agent-service ${this.role}`;
   readonly databaseUrl = this.env.DATABASE_URL;
+  /** The server of `DATABASE_URL` past a pooler, for what needs a session of its own; undefined if `DATABASE_URL` leads to none. */
+  readonly databaseDirectUrl = this.env.DATABASE_DIRECT_URL;
   /** The most connections that this process opens to the database. */
   readonly databasePool = this.env.DATABASE_POOL;
   readonly redisUrl = this.env.REDIS_URL;
@@ -244,9 +122,16 @@ export class Settings extends WithEnvironment {
     resumeSeconds: this.env.SESSION_RESUME_SECONDS,
     resumeSecondsWithEndUser: this.env.SESSION_RESUME_SECONDS_WITH_END_USER,
   };
-  /** How long a stopping process waits for its runs to end. */
+  /** How long a stopping process serves requests and waits for its runs to end. */
   readonly shutdownMs = this.env.SHUTDOWN_SECONDS * 1000;
+  /** The part of it in which new requests are served. */
+  readonly shutdownDelayMs = shutdownDelayOf(this.env) * 1000;
   readonly logLevel = this.env.LOG_LEVEL;
+}
+
+/** Without Redis there is one process, to which no balancer has an alternative. */
+function shutdownDelayOf({ SHUTDOWN_DELAY_SECONDS: set, SHUTDOWN_SECONDS: whole, REDIS_URL }: Environment): number {
+  return set ?? (REDIS_URL === undefined ? 0 : Math.min(5, Math.floor(whole / 5)));
 }
 
 function workflowPlatformOf({
@@ -284,15 +169,11 @@ function bucketOf(env: Environment): FilesBucket | undefined {
     FILES_S3_ACCESS_KEY_ID: accessKeyId,
     FILES_S3_SECRET_ACCESS_KEY: secretAccessKey,
   } = env;
-  if (bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined) return undefined;
-  return { endpoint, region, bucket, accessKeyId, secretAccessKey };
+  if (bucket === undefined) return undefined;
+  const credentials =
+    accessKeyId === undefined || secretAccessKey === undefined ? undefined : { accessKeyId, secretAccessKey };
+  return { endpoint, region, bucket, credentials };
 }
-
-/** An error at the start that the operator can fix; `message` is one line with the reason. */
-export class StartFailure extends Error {}
-
-/** A wrong setting; `message` names it. */
-export class InvalidSetting extends StartFailure {}
 
 /**
  * Reads and checks the environment.
@@ -302,77 +183,14 @@ export function readSettings(
   environment: Readonly<Record<string, string | undefined>>,
   { role, demo }: { readonly role: ProcessRole; readonly demo: boolean },
 ): Settings {
-  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ''));
   const parsed = environmentSchema.safeParse(present);
   if (!parsed.success) {
     throw invalid(String(parsed.error.issues[0]?.path[0]), parsed.error);
   }
-  const env = parsed.data;
-  if (env.REDIS_URL !== undefined && env.DATABASE_URL === undefined) {
-    throw new InvalidSetting('REDIS_URL: needs DATABASE_URL as well; without both the service runs embedded');
-  }
-  if (env.DATABASE_URL !== undefined && env.SECRETS_KEY === undefined) {
-    throw new InvalidSetting('SECRETS_KEY: is required with DATABASE_URL (32 random bytes in base64)');
-  }
-  if (env.SECRETS_KEY_FALLBACK !== undefined && env.SECRETS_KEY === undefined) {
-    throw new InvalidSetting('SECRETS_KEY_FALLBACK: needs SECRETS_KEY as well, the key that is written under');
-  }
-  if (env.SECRETS_KEY_FALLBACK !== undefined && env.SECRETS_KEY_FALLBACK === env.SECRETS_KEY) {
-    throw new InvalidSetting('SECRETS_KEY_FALLBACK: must be another key than SECRETS_KEY, or be left out');
-  }
-  requireTogether(
-    env,
-    ['FILES_S3_BUCKET', 'FILES_S3_ACCESS_KEY_ID', 'FILES_S3_SECRET_ACCESS_KEY'],
-    ['FILES_S3_ENDPOINT', 'FILES_S3_REGION'],
-  );
-  requireTogether(env, ['DRIVE_OAUTH_CLIENT_ID', 'DRIVE_OAUTH_CLIENT_SECRET']);
-  requireTogether(env, ['WORKFLOW_PLATFORM_URL', 'WORKFLOW_PLATFORM_TOKEN']);
-  checkEmbeddings(env);
-  if (env.DRIVE_API_BASE_URL !== undefined && URL.parse(env.DRIVE_API_BASE_URL)?.pathname !== '/') {
-    throw new InvalidSetting('DRIVE_API_BASE_URL: must hold no path; /drive/v3 comes after it');
-  }
-  // The exporter reads this variable itself, past the checks of the other headers.
-  if (env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined && env.OTEL_EXPORTER_OTLP_TRACES_HEADERS !== undefined) {
-    throw new InvalidSetting(
-      'OTEL_EXPORTER_OTLP_TRACES_HEADERS: is not taken; put the headers into OTEL_EXPORTER_OTLP_HEADERS',
-    );
-  }
-  if (role !== 'all' && (env.DATABASE_URL === undefined || env.REDIS_URL === undefined)) {
-    const missing = env.DATABASE_URL === undefined ? 'DATABASE_URL' : 'REDIS_URL';
-    throw new InvalidSetting(
-      `${missing}: is required to run the ${role} on its own; without it use npm start, which runs everything in one process`,
-    );
-  }
+  checkTogether(parsed.data, role);
   const providerVariables = Object.entries(present).filter(([name]) => PROVIDER_VARIABLE.test(name));
-  return new Settings(role, demo, env, Object.fromEntries(providerVariables));
-}
-
-/** Never quotes the value, which may be a secret. */
-function invalid(variable: string, { issues }: z.ZodError): InvalidSetting {
-  return new InvalidSetting(`${variable}: ${issues[0]?.message ?? 'is not valid'}`);
-}
-
-/** Half a group would silently count as none of it. */
-function requireTogether(env: Environment, required: readonly Variable[], optional: readonly Variable[] = []): void {
-  const given = [...required, ...optional].find((name) => env[name] !== undefined);
-  const missing = required.find((name) => env[name] === undefined);
-  if (given !== undefined && missing !== undefined) {
-    throw new InvalidSetting(`${missing}: is required with ${given}`);
-  }
-}
-
-function checkEmbeddings(env: Environment): void {
-  const { EMBEDDINGS_BASE_URL: baseUrl, EMBEDDINGS_API_KEY: apiKey, EMBEDDINGS_MODEL: model } = env;
-  if (model === undefined && (baseUrl !== undefined || apiKey !== undefined)) {
-    throw new InvalidSetting(
-      `EMBEDDINGS_MODEL: is required with ${baseUrl === undefined ? 'EMBEDDINGS_API_KEY' : 'EMBEDDINGS_BASE_URL'}`,
-    );
-  }
-  if (model !== undefined && baseUrl === undefined && apiKey === undefined) {
-    throw new InvalidSetting(
-      'EMBEDDINGS_API_KEY: is required with EMBEDDINGS_MODEL, unless EMBEDDINGS_BASE_URL names an endpoint that needs none',
-    );
-  }
+  return new Settings(role, demo, parsed.data, Object.fromEntries(providerVariables));
 }
 
 /** The settings of this process, from its environment. @throws InvalidSetting */

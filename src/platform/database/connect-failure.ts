@@ -4,8 +4,12 @@ import { codeOf, messageOf } from '../errors/index.js';
 const NO_SUCH_HOST = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME']);
 
 /** Why the first connection to the server failed, as the line that the operator reads. It does not contain the password. */
-export function connectFailure(error: unknown, url: string): InvalidSetting {
-  return new InvalidSetting(`DATABASE_URL: ${explain(firstOf(error), URL.parse(url)?.host ?? '')}`, { cause: error });
+export function connectFailure(
+  error: unknown,
+  setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL',
+  url: string,
+): InvalidSetting {
+  return new InvalidSetting(`${setting}: ${explain(firstOf(error), URL.parse(url)?.host ?? '')}`, { cause: error });
 }
 
 function explain({ code, message }: { readonly code: string; readonly message: string }, host: string): string {

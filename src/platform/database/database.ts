@@ -3,7 +3,9 @@ import type { AbstractSqlConnection, EntityManager } from '@mikro-orm/sql';
 import { CompiledQuery, type Kysely, type Transaction as KyselyTransaction } from 'kysely';
 import { setImmediate as nextTask } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { databaseFailure, isDeadlock } from './database-failure.js';
+import { withoutValues } from '../errors/index.js';
+import { databaseFailure, isDeadlock, isStatementLost } from './database-failure.js';
+import type { StatementNames } from './preparing-client.js';
 import { YieldAfterLongStatements } from './yield-after-long-statements.js';
 
 /** Runs SQL with `$1`-style parameters. Timestamps are returned as PostgreSQL text (`toDate`). */
@@ -24,7 +26,8 @@ export interface Transaction extends SqlExecutor, EntityReader {
   onCommit(task: () => void): void;
 }
 
-const MAX_DEADLOCK_RETRIES = 3;
+/** After a deadlock, and after a pooler has mixed up prepared statements, which then are no longer named. */
+const MAX_RETRIES = 3;
 /** Consecutive statements that block this thread for longer yield to other tasks, even if each is short. */
 const LONG_TASK_MS = 25;
 
@@ -37,10 +40,14 @@ export class Database implements SqlExecutor, EntityReader {
   /** When the first statement of the event loop's current turn was sent. */
   private taskBeganAt: number | undefined;
 
-  /** @param pool of the server; undefined for the embedded database */
+  /**
+   * @param pool of the server; undefined for the embedded database
+   * @param names of the statements that the pool's connections prepare
+   */
   constructor(
     readonly orm: MikroORM,
     private readonly pool?: Pool,
+    private readonly names?: StatementNames,
   ) {}
 
   /** How many statements were sent past the ORM; tests limit the cost of a request with it. */
@@ -51,7 +58,7 @@ export class Database implements SqlExecutor, EntityReader {
   async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     this.statements += 1;
     if (this.taskIsLong()) await nextTask();
-    return this.retrying(() => this.runAlone<Row>(sql, parameters));
+    return this.retrying(() => named(sql, this.runAlone<Row>(sql, parameters)));
   }
 
   /** Rejects if the database does not respond. */
@@ -83,7 +90,9 @@ export class Database implements SqlExecutor, EntityReader {
       try {
         return await attemptOnce();
       } catch (error) {
-        if (!isDeadlock(error) || attempt >= MAX_DEADLOCK_RETRIES) throw databaseFailure(error);
+        const isLost = isStatementLost(error);
+        if (isLost) this.names?.stop();
+        if (!(isLost || isDeadlock(error)) || attempt >= MAX_RETRIES) throw databaseFailure(error);
       }
     }
   }
@@ -120,7 +129,7 @@ export class Database implements SqlExecutor, EntityReader {
       if (this.taskIsLong()) await nextTask();
       const transaction = em.getTransactionContext<KyselyTransaction<unknown>>();
       if (!transaction) throw new Error('The transaction has ended');
-      return this.run<Row>(transaction, sql, parameters);
+      return named(sql, this.run<Row>(transaction, sql, parameters));
     };
     return {
       em,
@@ -179,4 +188,13 @@ export class Database implements SqlExecutor, EntityReader {
 /** A timestamp column as the database returns it. */
 export function toDate(value: string): Date {
   return new Date(value);
+}
+
+/** The drivers' errors do not say which statement failed. */
+async function named<Result>(sql: string, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw withoutValues(error, sql);
+  }
 }

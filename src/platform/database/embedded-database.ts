@@ -6,15 +6,17 @@ import { vector } from '@electric-sql/pglite-pgvector';
 import { MikroORM } from '@mikro-orm/core';
 import { defineConfig } from '@mikro-orm/pglite';
 import { InvalidSetting } from '../config/index.js';
-import { messageOf } from '../errors/index.js';
-import { Database } from './database.js';
-import { takeDataFolder } from './data-folder.js';
+import { isDiskFull, messageOf } from '../errors/index.js';
+import { Database, type SqlExecutor } from './database.js';
+import { refuseHalfRestored, takeDataFolder } from './data-folder.js';
 import { ExactTextPglite } from './exact-text-pglite.js';
+import { lacksRoom } from './free-space.js';
 import type { OpenDatabase } from './database-handle.js';
 import { escapeLiteral } from './escape-literal.js';
-import { namesOf, ormOptions } from './orm-options.js';
+import { type MigrationSession, Migrator } from './migrator.js';
+import { ormOptions } from './orm-options.js';
 import { beginPrepared, PREPARED_DATABASE, preparedVersion, startPart } from './prepared-database.js';
-import type { ContextSchema } from './schema.js';
+import { type ContextSchema, migrationsOf } from './schema.js';
 
 const asText = (value: string): string => value;
 /** PGlite converts byte by byte: the secrets of one agent, 5 MB, blocked the thread for half a second. */
@@ -49,23 +51,31 @@ const FIRST_ASSIGNED_TYPE = 10_000;
 export async function openEmbedded(dataDir: string, schemas: readonly ContextSchema[]): Promise<OpenDatabase> {
   const release = takeDataFolder(dataDir);
   try {
+    refuseHalfRestored(dataDir);
     const folder = join(dataDir, 'database');
     if (!existsSync(folder)) await makeDatabase(folder, schemas);
-    const pglite = await startPglite({ dataDir: folder }).catch((cause: unknown): never => {
+    const pglite = await startPglite({ dataDir: folder }).catch(async (cause: unknown): Promise<never> => {
+      // PGlite does not say what it could not write.
+      if (await lacksRoom(folder)) throw noRoom(dataDir, cause);
       const why = `the database in ${folder} does not start (${messageOf(cause)})`;
       throw new InvalidSetting(
         `DATA_DIR: ${why}; it is damaged, or is none. Restore it from a backup, or name another folder`,
         { cause },
       );
     });
-    return await openRunningPglite(pglite, schemas, async () => {
+    const open = await openRunningPglite(pglite, schemas, async () => {
       await pglite.close();
       release();
     });
+    return { ...open, onCrash: (listener) => (pglite.onCrash = listener) };
   } catch (error) {
     release();
-    throw error;
+    throw isDiskFull(error) ? noRoom(dataDir, error) : error;
   }
+}
+
+function noRoom(dataDir: string, cause: unknown): InvalidSetting {
+  return new InvalidSetting(`DATA_DIR: no space is left in ${dataDir} for the database`, { cause });
 }
 
 async function makeDatabase(folder: string, schemas: readonly ContextSchema[]): Promise<void> {
@@ -83,7 +93,7 @@ export async function openPglite(options: PGliteOptions, schemas: readonly Conte
 }
 
 /** Starts an embedded database, whose tables may be missing. */
-export async function startPglite(options: PGliteOptions): Promise<PGlite> {
+export async function startPglite(options: PGliteOptions): Promise<ExactTextPglite> {
   // Each thread that compiles keeps up to 50 MB of its memory for later.
   setFlagsFromString('--wasm-num-compilation-tasks=1');
   const own = { extensions: { vector }, parsers: PARSERS, serializers: SERIALIZERS, startParams: START_PARAMETERS };
@@ -103,14 +113,28 @@ export async function openRunningPglite(
     defineConfig({ ...ormOptions(schemas), dbName: 'postgres', driverOptions: { pglite } }),
   );
   Object.assign(orm.em.getPlatform(), { escapeLiteral });
+  const all = migrationsOf(schemas);
   return {
     database: new Database(orm),
     native: { kind: 'embedded', pglite },
-    migrations: { names: namesOf(schemas), run: async () => (await orm.migrator.up()).map(({ name }) => name) },
+    migrations: { all, run: (onWait) => new Migrator(all, embeddedSession(pglite)).run(onWait) },
     close: async () => {
       await orm.close();
       await afterClose();
     },
+  };
+}
+
+/** The process that holds the data folder is the only one that migrates. */
+function embeddedSession(pglite: PGlite): MigrationSession {
+  const executorOf = (connection: Pick<PGlite, 'query'>): SqlExecutor => ({
+    query: async <Row extends object>(sql: string, parameters: readonly unknown[] = []) =>
+      (await connection.query<Row>(sql, [...parameters])).rows,
+  });
+  return {
+    ...executorOf(pglite),
+    transaction: (work) => pglite.transaction((transaction) => work(executorOf(transaction as Pick<PGlite, 'query'>))),
+    lock: () => Promise.resolve(),
   };
 }
 

@@ -1,4 +1,5 @@
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
+import { GuardedPglite } from './guarded-pglite.js';
 
 type Messages = Awaited<ReturnType<PGlite['execProtocolStream']>>;
 type Message = Messages[number];
@@ -19,7 +20,7 @@ const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
  * PGlite's decoder takes U+FEFF at the beginning of a value for a byte order mark and drops it. PGlite's decoder cannot be replaced,
  * but it returns the bytes too, from which this class restores the character in rows.
  */
-export class ExactTextPglite extends PGlite {
+export class ExactTextPglite extends GuardedPglite {
   /** All queries and scripts call this, one message of the protocol at a time. */
   override async execProtocolStream(
     ...[message, options]: Parameters<PGlite['execProtocolStream']>

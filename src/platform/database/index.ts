@@ -1,6 +1,7 @@
 export { Database, type EntityReader, toDate, type SqlExecutor, type Transaction } from './database.js';
 export { DatabaseUnavailable, isForeignKeyViolation, isUniqueViolation } from './database-failure.js';
 export { DataFolderInUse } from './data-folder.js';
+export { lacksRoom, RESERVE_MIB } from './free-space.js';
 export { DatabaseModule, OPEN_DATABASE } from './database.module.js';
 export { CustomerJson, JsonDocument } from './json-document.js';
 export { inBatches } from './in-batches.js';
@@ -19,4 +20,5 @@ export {
   type TableRows,
 } from './table-rows.js';
 export { isStorable, storableJson, storableText } from './storable.js';
-export { migration, type ContextSchema } from './schema.js';
+export { BASE, type ContextSchema, contraction, indexMigration, migration, migrationsOf } from './schema.js';
+export { SchemaRefusal, schemaState, type SchemaState } from './schema-state.js';

@@ -1,23 +1,23 @@
 import type { OpenDatabase } from './database-handle.js';
+import { SchemaRefusal, schemaState, type SchemaState } from './schema-state.js';
 
 /**
  * Migrates the tables. All processes may call it at the same time.
  * @param onWait called when this process begins to wait for another one that migrates
  * @returns the names of the migrations that ran, in order
+ * @throws SchemaRefusal when this build may not use the database; nothing is changed then
  */
 export async function migrate(open: OpenDatabase, onWait: () => void = () => undefined): Promise<string[]> {
-  // Most starts have nothing to migrate, and the migrator would first query the information schema, which is slow.
-  if ((await pendingMigrations(open)).length === 0) return [];
-  return open.migrations.run(onWait);
+  return (await acceptedState(open)).pending.length === 0 ? [] : open.migrations.run(onWait);
 }
 
-/** Names of the migrations of this build that the database lacks, in order. */
-export async function pendingMigrations({ database, migrations }: OpenDatabase): Promise<string[]> {
-  const [table] = await database.query<{ made: boolean }>(
-    `select to_regclass('schema_migrations') is not null as made`,
-  );
-  if (table?.made !== true) return [...migrations.names];
-  const ran = await database.query<{ name: string }>('select name from schema_migrations');
-  const names = new Set(ran.map(({ name }) => name));
-  return migrations.names.filter((name) => !names.has(name));
+/** Names of the migrations of this build that the database lacks, in order. @throws SchemaRefusal */
+export async function pendingMigrations(open: OpenDatabase): Promise<readonly string[]> {
+  return (await acceptedState(open)).pending;
+}
+
+async function acceptedState({ database, migrations }: OpenDatabase): Promise<SchemaState> {
+  const state = await schemaState(database, migrations.all);
+  if (state.refusal !== undefined) throw new SchemaRefusal(state.refusal);
+  return state;
 }

@@ -1,91 +1,82 @@
-import type { Options } from '@mikro-orm/core';
-import { defineConfig, MikroORM } from '@mikro-orm/postgresql';
-import type { Pool, PoolClient } from 'pg';
-import { PreparingClient } from './preparing-client.js';
+import { setTimeout } from 'node:timers/promises';
+import pg from 'pg';
 import { ConnectionWatchdog } from './connection-watchdog.js';
-
-export type MigrationSettings = Pick<
-  Options,
-  'extensions' | 'forceUtcTimezone' | 'discovery' | 'logger' | 'migrations'
->;
+import type { SqlExecutor } from './database.js';
+import type { MigrationSession } from './migrator.js';
+import { PreparingClient } from './preparing-client.js';
 
 /** Any constant. It makes processes that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_216_943_001;
+const LOCK_POLL_MS = 200;
 /** Long enough for a server that builds a large index to accept a new connection. */
 const SILENCE_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 
-/** Timeouts that the operator may have set on the role or the database: they are for the service, not for migrations. */
-const NO_LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
-
 /**
- * Migrates on separate connections without the service's limits, because building an index may take long, as may waiting for
- * another process that builds it. A silent server ends the migration.
+ * Gives `work` a connection without the service's limits, because building an index may take long, as may waiting for another
+ * process that builds it. A silent server ends the migration, and so does a lost connection, which also releases the lock.
  */
-export class MigrationConnections {
-  constructor(
-    readonly names: readonly string[],
-    private readonly settings: MigrationSettings,
-    private readonly url: string,
-    private readonly silenceMs = SILENCE_MS,
-  ) {}
-
-  /**
-   * The lock and all migrations are one transaction on one connection: a lost connection releases the lock and rolls the
-   * migrations back, so that none continues without the lock.
-   */
-  async run(onWait: () => void): Promise<string[]> {
-    const { orm, close } = await this.open();
+export async function withMigrationSession<Result>(
+  { url, name }: { readonly url: string; readonly name: string },
+  silenceMs = SILENCE_MS,
+  work: (session: MigrationSession) => Promise<Result>,
+): Promise<Result> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    fallback_application_name: `${name} migration`,
+    max: 1,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: SILENCE_MS,
+    Client: PreparingClient,
+  });
+  pool.on('error', () => undefined);
+  const watch = new ConnectionWatchdog(pool, url, { silenceMs, probeMs: silenceMs, pauseMs: silenceMs });
+  try {
+    const client = await pool.connect();
     try {
-      const connection = orm.em.getConnection();
-      return await connection.transactional(async (transaction) => {
-        const rowsOf = <Row>(sql: string): Promise<Row[]> => connection.execute<Row[]>(sql, [], 'all', transaction);
-        for (const limit of NO_LIMITS) await rowsOf(`set local ${limit} = 0`);
-        const [attempt] = await rowsOf<{ taken: boolean }>(
-          `select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as taken`,
-        );
-        if (attempt?.taken !== true) {
-          onWait();
-          await rowsOf(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-        }
-        return (await orm.migrator.up({ transaction })).map(({ name }) => name);
-      });
+      return await work(new ServerSession(client));
     } finally {
-      await close();
+      // Closes the connection, which releases the lock and forgets the settings.
+      client.release(true);
+    }
+  } finally {
+    watch.stop();
+    await pool.end();
+  }
+}
+
+class ServerSession implements MigrationSession {
+  constructor(private readonly client: pg.PoolClient) {
+    // Without a listener the loss of an idle connection would end the process; the next statement fails anyway.
+    client.on('error', () => undefined);
+  }
+
+  async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.client.query<Row>(sql, [...parameters])).rows;
+  }
+
+  async transaction<Result>(work: (transaction: SqlExecutor) => Promise<Result>): Promise<Result> {
+    await this.query('begin');
+    try {
+      const result = await work(this);
+      await this.query('commit');
+      return result;
+    } catch (error) {
+      await this.query('rollback').catch(() => undefined);
+      throw error;
     }
   }
 
-  private async open(): Promise<{ orm: MikroORM; close: () => Promise<void> }> {
-    const { silenceMs } = this;
-    const held = new Set<PoolClient>();
-    let watch: ConnectionWatchdog | undefined;
-    const orm = await MikroORM.init(
-      defineConfig({
-        ...this.settings,
-        clientUrl: this.url,
-        // One for the transaction, and one on which the migrator looks for its table first.
-        pool: { min: 0, max: 2 },
-        driverOptions: {
-          connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-          keepAlive: true,
-          keepAliveInitialDelayMillis: SILENCE_MS,
-          Client: PreparingClient,
-          onPoolCreated: (pool: Pool) => {
-            pool.on('acquire', (client) => held.add(client));
-            pool.on('release', (_error, client) => held.delete(client));
-            watch = new ConnectionWatchdog(pool, this.url, { silenceMs, probeMs: silenceMs, pauseMs: silenceMs });
-          },
-        },
-      }),
-    );
-    return {
-      orm,
-      close: async () => {
-        watch?.stop();
-        // A transaction never releases a connection that was lost, and closing would wait for it.
-        for (const client of held) client.release(true);
-        await orm.close();
-      },
-    };
+  /** Asks again and again: building an index concurrently waits for every open statement, and so for one that waits for the lock. */
+  async lock(onWait: () => void): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      const [{ taken } = { taken: false }] = await this.query<{ taken: boolean }>(
+        `select pg_try_advisory_lock(${MIGRATION_LOCK}) as taken`,
+      );
+      if (taken) return;
+      if (attempt === 1) onWait();
+      await setTimeout(LOCK_POLL_MS);
+    }
   }
 }

@@ -18,5 +18,6 @@ export async function openDatabase(
     return openEmbedded(settings.dataDir, schemas);
   }
   const { openServer } = await import('./server-database.js');
-  return openServer(settings.databaseUrl, settings.databasePool, schemas, limits);
+  const { databaseUrl: url, databaseDirectUrl: directUrl, databasePool: poolSize, processName: name } = settings;
+  return openServer({ url, directUrl, poolSize, name }, schemas, limits);
 }

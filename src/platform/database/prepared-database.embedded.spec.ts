@@ -102,12 +102,11 @@ describe('a prepared database', () => {
     expect(existsSync(target)).toBe(false);
   });
 
-  it('has another version if a migration changes', () => {
-    const schema = (sql: string): ContextSchema => ({
-      entities: [],
-      migrations: [migration('2026010100_test', [sql])],
-    });
-    const versions = [schema('select 1'), schema('select 2')].map((one) => preparedVersion([one]));
+  it.each<[string, (sql: string) => Partial<ContextSchema>]>([
+    ['the base', (sql) => ({ base: [sql] })],
+    ['a migration', (sql) => ({ migrations: [migration('2026010100_test', [sql])] })],
+  ])('has another version if %s changes', (_what, schema) => {
+    const versions = ['select 1', 'select 2'].map((sql) => preparedVersion([{ entities: [], ...schema(sql) }]));
     expect(new Set(versions).size).toBe(2);
   });
 });

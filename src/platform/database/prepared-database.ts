@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import type { ContextSchema } from './schema.js';
+import { type ContextSchema, migrationsOf } from './schema.js';
 
 /** The database that the build prepares for first starts, because `initdb` takes longer than the rest of a start. */
 export const PREPARED_DATABASE = new URL('../../../dist/database.zst', import.meta.url);
@@ -11,7 +11,7 @@ export const PREPARED_DATABASE = new URL('../../../dist/database.zst', import.me
 /** The packages that determine the format of a database's files. */
 const PACKAGES = ['@electric-sql/pglite', '@electric-sql/pglite-pgvector'];
 
-const FORMAT = 2;
+const FORMAT = 3;
 
 interface PreparedDatabase {
   readonly version: string;
@@ -22,7 +22,7 @@ interface PreparedDatabase {
 /** Changes with the version of the database and with any migration, so that a first start does not use an outdated file. */
 export function preparedVersion(schemas: readonly ContextSchema[]): string {
   const versions = PACKAGES.map((name) => [name, versionOf(name)]);
-  const migrations = schemas.flatMap((schema) => schema.migrations.map(({ name, statements }) => [name, statements]));
+  const migrations = migrationsOf(schemas).map(({ name, statements }) => [name, statements]);
   return createHash('sha256')
     .update(JSON.stringify([FORMAT, versions, migrations]))
     .digest('hex');

@@ -1,20 +1,28 @@
 import { MikroORM } from '@mikro-orm/core';
 import { defineConfig } from '@mikro-orm/postgresql';
-import type { Pool } from 'pg';
+import type { ClientConfig, Pool } from 'pg';
 import { connectFailure } from './connect-failure.js';
-import { ConnectionWatchdog } from './connection-watchdog.js';
+import { ConnectionWatchdog, OF_REQUESTS } from './connection-watchdog.js';
+import { InvalidSetting } from '../config/index.js';
 import { Database } from './database.js';
-import { MigrationConnections } from './migration-connections.js';
+import { withMigrationSession } from './migration-connections.js';
+import { Migrator } from './migrator.js';
 import type { OpenDatabase } from './database-handle.js';
 import { escapeLiteral } from './escape-literal.js';
-import { namesOf, ormOptions, withoutEntities } from './orm-options.js';
-import { PreparingClient } from './preparing-client.js';
-import type { ContextSchema } from './schema.js';
+import { ormOptions } from './orm-options.js';
+import { preparingClient, StatementNames } from './preparing-client.js';
+import { type ContextSchema, migrationsOf } from './schema.js';
+import { findRoute, isSameDatabase, type ServerRoute } from './server-route.js';
 
 /** How long a request waits for a connection before the database counts as unavailable. */
 const CONNECT_TIMEOUT_MS = 2_000;
 /** Longer than any statement of the service needs. */
 const STATEMENT_TIMEOUT_MS = 30_000;
+const DIRECT_URL_MISSING =
+  'DATABASE_DIRECT_URL: is required, because DATABASE_URL leads to a connection pooler, and migrations need a connection of their own; ' +
+  'name the server past the pooler';
+const DIRECT_URL_ELSEWHERE =
+  'DATABASE_DIRECT_URL: leads to another database than DATABASE_URL; it must name the same one, past the pooler';
 
 export interface ServerLimits {
   /** Limit of a statement of the service; migrations have none. */
@@ -23,13 +31,25 @@ export interface ServerLimits {
   readonly migrationSilenceMs?: number;
 }
 
+export interface ServerAddress {
+  readonly url: string;
+  /** The same server past a pooler. */
+  readonly directUrl: string | undefined;
+  readonly poolSize: number;
+  /** How connections are called in `pg_stat_activity`. */
+  readonly name: string;
+}
+
 /** @throws InvalidSetting if the server cannot be used */
 export async function openServer(
-  url: string,
-  poolSize: number,
+  { url, directUrl = url, poolSize, name }: ServerAddress,
   schemas: readonly ContextSchema[],
   { statementTimeoutMs = STATEMENT_TIMEOUT_MS, migrationSilenceMs }: ServerLimits,
 ): Promise<OpenDatabase> {
+  // `pg` reads more parameters of the URL than the ORM does, such as `sslmode`; a name in it takes precedence.
+  const address = { connectionString: url, fallback_application_name: name };
+  const route = await routeOf(url, directUrl, address);
+  const names = new StatementNames(route.keepsPrepared);
   let pool: Pool | undefined;
   const orm = await MikroORM.init(
     defineConfig({
@@ -39,11 +59,13 @@ export async function openServer(
       ensureDatabase: false,
       pool: { min: 0, max: poolSize },
       driverOptions: {
+        ...address,
         connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-        statement_timeout: statementTimeoutMs,
+        // Poolers refuse the parameter.
+        ...(!route.isPooled && { statement_timeout: statementTimeoutMs }),
         query_timeout: statementTimeoutMs,
         keepAlive: true,
-        Client: PreparingClient,
+        Client: preparingClient(names),
         onPoolCreated: (created: Pool) => {
           pool = created;
         },
@@ -53,19 +75,24 @@ export async function openServer(
   Object.assign(orm.em.getPlatform(), { escapeLiteral });
   await orm.connect();
   if (!pool) throw new Error('The PostgreSQL driver made no pool');
-  try {
-    // The driver connects only for the first statement, and the first one of the migrations would create a missing database.
-    await pool.query('select 1');
-  } catch (error) {
-    await orm.close();
-    throw connectFailure(error, url);
-  }
   const connections = pool;
-  const watch = new ConnectionWatchdog(connections, url);
+  const all = migrationsOf(schemas);
+  const watch = new ConnectionWatchdog(
+    connections,
+    url,
+    { ...OF_REQUESTS, ...(route.isPooled && { limitMs: statementTimeoutMs }) },
+    directUrl,
+  );
   return {
-    database: new Database(orm, connections),
+    database: new Database(orm, connections, names),
     native: { kind: 'server', pool: connections },
-    migrations: new MigrationConnections(namesOf(schemas), withoutEntities(schemas), url, migrationSilenceMs),
+    migrations: {
+      all,
+      run: (onWait) =>
+        withMigrationSession({ url: directUrl, name }, migrationSilenceMs, (session) =>
+          new Migrator(all, session).run(onWait),
+        ),
+    },
     close: async () => {
       watch.stop();
       await orm.close();
@@ -73,4 +100,22 @@ export async function openServer(
       if (!connections.ending) await connections.end();
     },
   };
+}
+
+/** Before the pool exists, because its connections depend on it; and the first statement of the ORM would create a missing database. */
+async function routeOf(url: string, directUrl: string, address: ClientConfig): Promise<ServerRoute> {
+  const limited = { ...address, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: CONNECT_TIMEOUT_MS };
+  const route = await findRoute(limited).catch((error: unknown) => {
+    throw connectFailure(error, 'DATABASE_URL', url);
+  });
+  if (directUrl === url) {
+    if (route.isPooled) throw new InvalidSetting(DIRECT_URL_MISSING);
+    return route;
+  }
+  const isSame = await isSameDatabase({ ...limited, connectionString: directUrl }, limited).catch((error: unknown) => {
+    throw connectFailure(error, 'DATABASE_DIRECT_URL', directUrl);
+  });
+  // Migrations would prepare a database that no query reaches.
+  if (!isSame) throw new InvalidSetting(DIRECT_URL_ELSEWHERE);
+  return route;
 }

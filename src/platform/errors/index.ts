@@ -1,2 +1,3 @@
 export * from './domain-error.js';
-export { codeOf, messageOf } from './failure.js';
+export { codeOf, isDiskFull, messageOf } from './failure.js';
+export { StatementFailed, withoutLiterals, withoutValues } from './statement-failed.js';

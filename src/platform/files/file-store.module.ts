@@ -42,12 +42,25 @@ export class FileStoreModule implements OnApplicationBootstrap, OnApplicationShu
         'Uploaded files are stored only on this machine: set FILES_S3_* if processes run on several machines',
       );
     }
+    if (filesBucket) void this.reportMissingCredentials();
     this.stopSweeping = this.clock.every(SWEEP_EVERY_MS, () => void this.sweep());
     await this.sweep();
   }
 
   onApplicationShutdown(): void {
     this.stopSweeping?.();
+  }
+
+  /** The start does not wait for it: the services of a machine that provide credentials may take seconds. */
+  private async reportMissingCredentials(): Promise<void> {
+    try {
+      await this.store.check();
+    } catch (error) {
+      this.logger.warn(
+        { err: error },
+        'There are no credentials for the bucket FILES_S3_BUCKET: set FILES_S3_ACCESS_KEY_ID and FILES_S3_SECRET_ACCESS_KEY, or give this machine a role',
+      );
+    }
   }
 
   /** Removes the temporary files of killed processes; the next sweep retries those that fail. */

@@ -37,7 +37,13 @@ afterAll(async () => {
 });
 
 function bucket(changes: Partial<FilesBucket> = {}): FilesBucket {
-  return { endpoint: server.endpoint, region: 'us-east-1', bucket: server.bucket, ...S3_CREDENTIALS, ...changes };
+  return {
+    endpoint: server.endpoint,
+    region: 'us-east-1',
+    bucket: server.bucket,
+    credentials: S3_CREDENTIALS,
+    ...changes,
+  };
 }
 
 const stores: [string, () => FileStore][] = [
@@ -151,7 +157,10 @@ describe('a store that does not work', () => {
   const broken: [string, () => FileStore][] = [
     ['a file where the folder should be', () => new DiskFileStore(join(folder, 'no-folder'))],
     ['a bucket that is not there', () => new S3FileStore(bucket({ bucket: 'no-such-bucket' }))],
-    ['a key that it does not know', () => new S3FileStore(bucket({ accessKeyId: 'unknown' }))],
+    [
+      'a key that it does not know',
+      () => new S3FileStore(bucket({ credentials: { ...S3_CREDENTIALS, accessKeyId: 'unknown' } })),
+    ],
     ['a closed port', () => new S3FileStore(bucket({ endpoint: 'http://127.0.0.1:1' }))],
   ];
 
@@ -170,12 +179,13 @@ describe('a request to the bucket', () => {
     const recorder = await Canary.start((request, response) => {
       request.resume().on('end', () => response.writeHead(200, { etag: '"x"' }).end());
     });
-    const credentials = { accessKeyId: 'AKID', secretAccessKey: 'sk-canary', region: 'eu-test-1' };
-    const store = new S3FileStore(bucket({ endpoint: recorder.url, ...credentials }));
+    const credentials = { accessKeyId: 'AKID', secretAccessKey: 'sk-canary' };
+    const region = 'eu-test-1';
+    const store = new S3FileStore(bucket({ endpoint: recorder.url, region, credentials }));
     try {
       await store.put('a/b', parts('hello'), OPTIONS);
       const [request] = recorder.requests;
-      expect(request?.headers.authorization).toBe(signatureV4(request, credentials));
+      expect(request?.headers.authorization).toBe(signatureV4(request, { ...credentials, region }));
       expect(JSON.stringify(request?.rawHeaders)).not.toContain('sk-canary');
     } finally {
       store.onApplicationShutdown();

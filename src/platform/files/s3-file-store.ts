@@ -23,13 +23,15 @@ import { S3_ATTEMPTS, S3_CONNECT_MS, S3_PART_BYTES, S3_SILENCE_MS } from './limi
 export class S3FileStore extends FileStore implements OnApplicationShutdown {
   private readonly client: S3Client;
   private readonly bucket: string;
+  private hasHadCredentials = false;
 
-  constructor({ bucket, endpoint, region, accessKeyId, secretAccessKey }: FilesBucket) {
+  constructor({ bucket, endpoint, region, credentials }: FilesBucket) {
     super();
     this.bucket = bucket;
     this.client = new S3Client({
       region,
-      credentials: { accessKeyId, secretAccessKey },
+      // Without any the SDK looks for those that the machine provides, and renews them before they expire.
+      ...(credentials && { credentials }),
       ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
       // Not all stores support the newer checksums of AWS.
       requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -76,11 +78,18 @@ export class S3FileStore extends FileStore implements OnApplicationShutdown {
   }
 
   /**
-   * An unreachable bucket would make all processes unready, though only uploads and attachments need it; and without a write,
-   * credentials that allow only objects look like wrong ones.
+   * Only that there are credentials, or were once: this finds a role that was forgotten. An unreachable bucket, or service of
+   * credentials, would make all processes unready, though only uploads and attachments need it; and without a write, credentials
+   * that allow only objects look like wrong ones.
    */
-  check(): Promise<void> {
-    return Promise.resolve();
+  async check(): Promise<void> {
+    if (this.hasHadCredentials) return;
+    try {
+      await this.client.config.credentials();
+      this.hasHadCredentials = true;
+    } catch (error) {
+      throw new FileStoreUnavailable(error);
+    }
   }
 
   onApplicationShutdown(): void {

@@ -15,4 +15,8 @@ export class AttachedValue<Holder extends object, Value> {
   set(holder: Holder, value: Value): void {
     (holder as Record<symbol, Value | undefined>)[this.key] = value;
   }
+
+  remove(holder: Holder): void {
+    (holder as Record<symbol, Value | undefined>)[this.key] = undefined;
+  }
 }

@@ -128,7 +128,7 @@ function checkUrl(request: FastifyRequest, _reply: FastifyReply, done: () => voi
 /** Otherwise a client with a kept-alive connection would send its next request to a process that is about to end. */
 function closeConnectionsWhile(shutdown: ShutdownState, fastify: FastifyInstance): void {
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
-    if (shutdown.isStopping) void reply.header('connection', 'close');
+    if (shutdown.isLeaving) void reply.header('connection', 'close');
     done();
   });
 }

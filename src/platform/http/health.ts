@@ -1,7 +1,14 @@
 import { Inject, Injectable, type OnApplicationBootstrap, Optional } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { Clock } from '../clock/index.js';
-import { OPEN_DATABASE, type OpenDatabase, pendingMigrations } from '../database/index.js';
+import {
+  lacksRoom,
+  OPEN_DATABASE,
+  type OpenDatabase,
+  RESERVE_MIB,
+  schemaState,
+  type SchemaState,
+} from '../database/index.js';
 import { FileStore } from '../files/index.js';
 import { endsWithin, ShutdownState } from '../lifecycle/index.js';
 import { Logger } from '../telemetry/index.js';
@@ -21,8 +28,8 @@ export abstract class HealthFact {
   /** All results of `value`, for the OpenAPI document. */
   abstract readonly values: readonly string[];
   abstract readonly description: string;
-  /** The present value, from memory. */
-  abstract value(): string;
+  /** The present value. A promise settles within a second and does not reject. */
+  abstract value(): string | Promise<string>;
 }
 
 /** The reason why a part is not ready, in public words. */
@@ -56,7 +63,7 @@ export class Health implements OnApplicationBootstrap {
   /** @throws Error when two parts, or two facts, have the same name, because the response would contain only one of them */
   onApplicationBootstrap(): void {
     this.checks = this.instances().filter((instance) => instance instanceof HealthCheck);
-    requireUnique('part', [OWN_PART, ...this.checks.map(({ name }) => name)]);
+    requireUnique('part', this.parts());
     requireUnique('fact', [...OWN_FIELDS, ...this.facts().map(({ name }) => name)]);
   }
 
@@ -65,13 +72,21 @@ export class Health implements OnApplicationBootstrap {
     return this.instances().filter((instance) => instance instanceof HealthFact);
   }
 
+  /** The names of all parts. Works also before the application has started. */
+  parts(): readonly string[] {
+    const checks = this.instances().filter((instance) => instance instanceof HealthCheck);
+    return [OWN_PART, ...checks.map(({ name }) => name)];
+  }
+
   async readiness(): Promise<Readiness> {
-    const results = await Promise.all(this.checks.map(async (check) => [check.name, await this.run(check)] as const));
+    const [results, facts] = await Promise.all([
+      Promise.all(this.checks.map(async (check) => [check.name, await this.run(check)] as const)),
+      Promise.all(this.facts().map(async (fact) => [fact.name, await fact.value()] as const)),
+    ]);
     const checks = Object.fromEntries(results);
-    if (this.shutdown.isStopping) checks[OWN_PART] = 'stopping';
+    if (this.shutdown.isLeaving) checks[OWN_PART] = 'stopping';
     const ready = Object.values(checks).every((result) => result === 'ok');
-    const facts = Object.fromEntries(this.facts().map((fact) => [fact.name, fact.value()]));
-    return { status: ready ? 'ok' : 'unavailable', checks, facts };
+    return { status: ready ? 'ok' : 'unavailable', checks, facts: Object.fromEntries(facts) };
   }
 
   private instances(): unknown[] {
@@ -94,11 +109,13 @@ function requireUnique(what: string, names: readonly string[]): void {
   if (repeated !== undefined) throw new Error(`More than one ${what} of /health/ready is called '${repeated}'`);
 }
 
-/** The database answers and has the tables that this build expects. Succeeds in an application without a database. */
+/**
+ * The database answers and can be written, and its tables are those that this build expects or newer ones that it may use: a deploy can migrate them while
+ * this process runs. Succeeds in an application without a database.
+ */
 @Injectable()
 export class DatabaseHealth extends HealthCheck {
   readonly name = 'database';
-  private migrated = false;
 
   constructor(@Optional() @Inject(OPEN_DATABASE) private readonly open?: OpenDatabase) {
     super();
@@ -106,16 +123,21 @@ export class DatabaseHealth extends HealthCheck {
 
   async check(): Promise<void> {
     if (!this.open) return;
+    const { pending, refusal, isReadOnly } = await this.state(this.open);
+    if (refusal !== undefined) throw new NotReady(refusal);
+    if (isReadOnly) throw new NotReady('is read-only');
+    if (pending[0] !== undefined) throw new NotReady(`lacks the migration ${pending[0]}`);
+    const { native } = this.open;
+    if (native.kind === 'embedded' && (await lacksRoom(native.pglite.dataDir)))
+      throw new NotReady(`has less than ${RESERVE_MIB} MiB of free space`);
+  }
+
+  private async state({ database, migrations }: OpenDatabase): Promise<SchemaState> {
     try {
-      await this.open.database.ping();
+      return await schemaState(database, migrations.all);
     } catch (cause) {
       throw new NotReady('does not answer', { cause });
     }
-    // Probes call several times a minute, and migrations that have run stay.
-    if (this.migrated) return;
-    const [first] = await pendingMigrations(this.open);
-    if (first !== undefined) throw new NotReady(`lacks the migration ${first}`);
-    this.migrated = true;
   }
 }
 

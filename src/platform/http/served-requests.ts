@@ -36,6 +36,7 @@ export function addRequestFacts(request: object, facts: RequestFacts): void {
 @Injectable()
 export class ServedRequests {
   private readonly requests: Counter<'method' | 'status'>;
+  private readonly internalErrors: Counter<'method'>;
   private readonly seconds: Histogram<'method'>;
 
   constructor(
@@ -48,6 +49,11 @@ export class ServedRequests {
       name: 'agent_service_http_requests_total',
       help: 'Requests by method and class of the status; none means that the client disconnected before the response.',
       labels: { method: METHODS, status: STATUSES },
+    });
+    this.internalErrors = metrics.counter({
+      name: 'agent_service_http_internal_errors_total',
+      help: 'Responses with the status 500, which no caller, provider or endpoint of a customer causes.',
+      labels: { method: METHODS },
     });
     this.seconds = metrics.histogram({
       name: 'agent_service_http_request_seconds',
@@ -81,6 +87,7 @@ export class ServedRequests {
     const { raw } = reply;
     const status = raw.headersSent ? raw.statusCode : null;
     this.requests.inc({ method, status: classOf(status) });
+    if (status === 500) this.internalErrors.inc({ method });
     if (!isStream(reply)) this.seconds.observe({ method }, ms / 1_000);
     const route = request.routeOptions.url ?? null;
     const thread = reply.getHeader(THREAD_ID_HEADER);

@@ -74,9 +74,9 @@ export class EventStream {
     this.write(`${idLine}data: ${lines}\n\n`);
   }
 
-  /** Sends a comment, which readers skip. */
-  comment(): void {
-    this.write(':\n\n');
+  /** Sends a comment of one line, which readers skip. */
+  comment(text = ''): void {
+    this.write(text === '' ? ':\n\n' : `: ${text}\n\n`);
   }
 
   /**

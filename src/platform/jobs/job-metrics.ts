@@ -5,9 +5,13 @@ import { Metrics } from '../metrics/index.js';
 import { JobRegistry } from './job-registry.js';
 import { COUNT_KEPT_MS, COUNT_TIMEOUT_MS } from './limits.js';
 import { type JobDepth, OutboxStore } from './outbox.sql.js';
+import { WorkerPresence } from './worker-presence.js';
 
-/** The counts by job; null if the database did not return them. */
-type Depths = ReadonlyMap<string, JobDepth> | null;
+/** By job, and the processes that work on them. */
+interface Counts {
+  readonly depths: ReadonlyMap<string, JobDepth>;
+  readonly workers: number;
+}
 
 /**
  * How many jobs there are, and how long they have waited. All processes report the same numbers, because they share the outbox.
@@ -15,12 +19,13 @@ type Depths = ReadonlyMap<string, JobDepth> | null;
  */
 @Injectable()
 export class JobMetrics {
-  private cached: { readonly at: number; readonly depths: Depths } | undefined;
-  private counting: Promise<Depths> | undefined;
+  private cached: { readonly at: number; readonly counts: Counts | null } | undefined;
+  private counting: Promise<Counts | null> | undefined;
 
   constructor(
     private readonly registry: JobRegistry,
     private readonly store: OutboxStore,
+    private readonly presence: WorkerPresence,
     private readonly clock: Clock,
     private readonly metrics: Metrics,
   ) {}
@@ -35,7 +40,7 @@ export class JobMetrics {
         help: 'Jobs by state; one that waits for another attempt counts as running.',
         labels: { job_name: names, state: ['waiting', 'running', 'dead'] },
       },
-      ({ job_name: name, state }) => this.read((depths) => depths.get(name)?.[state] ?? 0),
+      ({ job_name: name, state }) => this.read(({ depths }) => depths.get(name)?.[state] ?? 0),
     );
     metrics.gauge(
       {
@@ -43,7 +48,7 @@ export class JobMetrics {
         help: 'Time since the oldest job became due that has not begun; 0 for none.',
         labels: { job_name: names },
       },
-      ({ job_name: name }) => this.read((depths) => depths.get(name)?.oldestDue ?? 0),
+      ({ job_name: name }) => this.read(({ depths }) => depths.get(name)?.oldestDue ?? 0),
     );
     metrics.gauge(
       {
@@ -51,7 +56,15 @@ export class JobMetrics {
         help: 'Time since the oldest job became due that no queue has yet; 0 for none.',
         labels: {},
       },
-      () => this.read((depths) => Math.max(0, ...[...depths.values()].map((depth) => depth.oldestUndispatched))),
+      () => this.read(({ depths }) => Math.max(0, ...[...depths.values()].map((depth) => depth.oldestUndispatched))),
+    );
+    metrics.gauge(
+      {
+        name: 'agent_service_job_workers',
+        help: 'Processes of the installation that work on jobs and have reported in the last 150 seconds.',
+        labels: {},
+      },
+      () => this.read(({ workers }) => workers),
     );
     metrics.gauge(
       {
@@ -63,25 +76,26 @@ export class JobMetrics {
     );
   }
 
-  private async read(value: (depths: NonNullable<Depths>) => number): Promise<number | undefined> {
-    const depths = await this.depths();
-    return depths === null ? undefined : value(depths);
+  private async read(value: (counts: Counts) => number): Promise<number | undefined> {
+    const counts = await this.counts();
+    return counts === null ? undefined : value(counts);
   }
 
-  private async depths(): Promise<Depths> {
+  /** Null if the database did not return them. */
+  private async counts(): Promise<Counts | null> {
     const { cached } = this;
-    if (cached && this.clock.monotonic() - cached.at < COUNT_KEPT_MS) return cached.depths;
+    if (cached && this.clock.monotonic() - cached.at < COUNT_KEPT_MS) return cached.counts;
     this.counting ??= this.count().finally(() => (this.counting = undefined));
     const { counting } = this;
     return (await endsWithin(COUNT_TIMEOUT_MS, this.clock, counting)) ? counting : null;
   }
 
-  private async count(): Promise<Depths> {
-    const depths = await this.store.depths().then(
-      (rows) => new Map(rows.map((row) => [row.name, row])),
+  private async count(): Promise<Counts | null> {
+    const counts = await Promise.all([this.store.depths(), this.presence.count()]).then(
+      ([rows, workers]) => ({ depths: new Map(rows.map((row) => [row.name, row])), workers }),
       () => null,
     );
-    this.cached = { at: this.clock.monotonic(), depths };
-    return depths;
+    this.cached = { at: this.clock.monotonic(), counts };
+    return counts;
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Job, type Processor, UnrecoverableError, WaitingError } from 'bullmq';
+import { withoutValues } from '../errors/index.js';
 import { Logger, redactText } from '../telemetry/index.js';
 import type { JobDefinition } from './job.js';
 import { JobRegistry } from './job-registry.js';
@@ -67,7 +68,8 @@ export class JobRunner {
       const signal = AbortSignal.any([this.stopping.signal, ...(lost ? [lost] : [])]);
       await processor(Object.assign(job, { data: definition.payload.parse(row.payload), signal }), token, lost);
     } catch (error) {
-      if (!this.isAborted()) return this.failed(id, definition, row, error);
+      // The queue stores the error as well, and an operator lists it.
+      if (!this.isAborted()) return this.failed(id, definition, row, withoutValues(error));
       await this.store.giveBack(id);
       return requeue(job, token);
     }

@@ -3,6 +3,7 @@ import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationB
 import { ModuleRef } from '@nestjs/core';
 import type { Worker } from 'bullmq';
 import { Clock } from '../clock/index.js';
+import { OPEN_DATABASE, type OpenDatabase, schemaState } from '../database/index.js';
 import { endsWithin, ShutdownState, type ShutdownParticipant } from '../lifecycle/index.js';
 import { Logger } from '../telemetry/index.js';
 import { JobMetrics } from './job-metrics.js';
@@ -12,6 +13,7 @@ import { JobSchedules } from './job-schedules.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { OutboxStore } from './outbox.sql.js';
 import { QueueConnection } from './queue-connection.js';
+import { WorkerPresence } from './worker-presence.js';
 import { ABORT_GRACE_MS, CLOSE_GRACE_MS, PURGE_BATCH, UPKEEP_MS } from './limits.js';
 
 export const WORKER_SETTINGS = Symbol('WORKER_SETTINGS');
@@ -32,6 +34,7 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
 
   constructor(
     @Inject(WORKER_SETTINGS) private readonly settings: WorkerSettings,
+    @Inject(OPEN_DATABASE) private readonly open: OpenDatabase,
     private readonly modules: ModuleRef,
     private readonly registry: JobRegistry,
     private readonly metrics: JobMetrics,
@@ -40,6 +43,7 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
     private readonly schedules: JobSchedules,
     private readonly relay: OutboxRelay,
     private readonly store: OutboxStore,
+    private readonly presence: WorkerPresence,
     private readonly clock: Clock,
     private readonly shutdown: ShutdownState,
     private readonly logger: Logger,
@@ -88,6 +92,7 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
     // With a limit, because Redis may become unreachable meanwhile.
     const closed = Promise.all([...this.workers.map((worker) => this.close(worker)), this.upkeep]);
     await endsWithin(CLOSE_GRACE_MS, this.clock, closed);
+    if (this.settings.works) await this.retire();
     await Promise.all(this.registry.queues().map((queue) => queue.close()));
     await this.connection.close();
   }
@@ -121,17 +126,43 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
   private startUpkeep(): void {
     this.upkeep ??= this.keepUp()
       .catch((error: unknown) => {
-        this.logger.warn({ err: error }, 'The schedules of jobs could not be checked; the next check is in a minute');
+        this.logger.warn(
+          { err: error },
+          'The worker could not report, or check the schedules of jobs; it tries again in a minute',
+        );
       })
       .finally(() => {
         this.upkeep = undefined;
       });
   }
 
+  /** After the upkeep, which would report again. */
+  private async retire(): Promise<void> {
+    const retired = this.presence.retire().catch((error: unknown) => {
+      this.logger.warn({ err: error }, 'The worker could not report its end; it counts as present for another while');
+    });
+    await endsWithin(CLOSE_GRACE_MS, this.clock, retired);
+  }
+
   private async keepUp(): Promise<void> {
+    const refusal = await this.refusal();
+    if (refusal !== undefined) {
+      this.shutdown.fail(refusal);
+      return;
+    }
+    await this.presence.report();
     let purged: number;
     do purged = await this.store.purgeDead();
     while (purged === PURGE_BATCH);
     if (this.connection.isReachable()) await this.schedules.install();
+  }
+
+  /**
+   * A build that a deploy has left behind would fail jobs until they are dead, though newer workers can run them. No deploy
+   * reaches an embedded database while this process has it.
+   */
+  private async refusal(): Promise<string | undefined> {
+    const { database, migrations, native } = this.open;
+    return native.kind === 'embedded' ? undefined : (await schemaState(database, migrations.all)).refusal;
   }
 }

@@ -1,11 +1,11 @@
 import { BullModule, getQueueToken } from '@nestjs/bullmq';
-import { type DynamicModule, Global, Injectable, Module } from '@nestjs/common';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import type { Queue } from 'bullmq';
 import { Clock } from '../clock/index.js';
 import { Settings } from '../config/index.js';
 import { OPEN_DATABASE, type OpenDatabase } from '../database/index.js';
-import { HealthCheck, NotReady } from '../http/index.js';
+import { inOneSlot } from '../redis/index.js';
 import { Logger } from '../telemetry/index.js';
 import type { JobDefinition } from './job.js';
 import { MetricsModule } from '../metrics/index.js';
@@ -18,22 +18,8 @@ import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { OutboxStore } from './outbox.sql.js';
 import { QueueConnection } from './queue-connection.js';
+import { WorkerPresence } from './worker-presence.js';
 import { QUEUE_EVENTS_KEPT, STOP_GRACE_MS } from './limits.js';
-
-/** Whether the queue's connection to Redis responds. Without it requests succeed, but jobs wait. */
-@Injectable()
-class JobQueueHealth extends HealthCheck {
-  readonly name = 'jobs';
-
-  constructor(private readonly connection: QueueConnection) {
-    super();
-  }
-
-  async check(): Promise<void> {
-    if (!this.connection.isReachable()) throw new NotReady('does not answer');
-    await this.connection.ping();
-  }
-}
 
 /**
  * The outbox and the jobs of the application. Contexts declare theirs with `JobsModule.define`. Every role enqueues and relays;
@@ -59,7 +45,7 @@ export class JobsModule {
       useFactory: ({ client }: QueueConnection) => ({
         connection: client,
         // Installations that share a Redis have different prefixes.
-        prefix: `${settings.redisPrefix}-jobs`,
+        prefix: inOneSlot(client, `${settings.redisPrefix}-jobs`),
         streams: { events: { maxLen: QUEUE_EVENTS_KEPT } },
       }),
     });
@@ -85,7 +71,7 @@ export class JobsModule {
         JobSchedules,
         JobWorkers,
         JobMetrics,
-        ...(settings.redisUrl === undefined ? [] : [JobQueueHealth]),
+        WorkerPresence,
       ],
       exports: [Outbox],
     };

@@ -25,6 +25,7 @@ import type { EnqueueOptions } from './outbox.js';
 import { JobRegistry, SCHEDULES } from './job-registry.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { OutboxStore } from './outbox.sql.js';
+import { WorkerPresence } from './worker-presence.js';
 import {
   ABORT_GRACE_MS,
   CLAIM_LEASE_MS,
@@ -300,6 +301,36 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
     });
   });
 
+  describe('a process whose build may not use the database any more', () => {
+    const failureOf = (process: TestingModule): Promise<string | undefined> =>
+      Promise.race([process.get(ShutdownState).failure, Promise.resolve(undefined)]);
+    const lastReport = async (): Promise<string> =>
+      JSON.stringify(await site.database.query('select max(seen_at) as at from job_workers'));
+    /** Again and again: a process skips an upkeep while it is at the one before. */
+    const untilUpkeep = (condition: () => Promise<boolean>): Promise<void> =>
+      until(async () => (await site.clock.advance(UPKEEP_MS), condition()));
+
+    it('fails with the reason, unless no other process can use the database', async () => {
+      const process = await start();
+      await until(async () => (await process.get(WorkerPresence).count()) === 1);
+      const reported = await lastReport();
+      await site.database.query(
+        `insert into schema_migrations (name, release, oldest_build) values ('2999010100_later', '9.0.0', '2998010100_before')`,
+      );
+      try {
+        if (on.open.native.kind === 'embedded') {
+          await untilUpkeep(async () => (await lastReport()) !== reported);
+          expect(await failureOf(process)).toBeUndefined();
+        } else {
+          await untilUpkeep(async () => (await failureOf(process)) !== undefined);
+          expect(await failureOf(process)).toMatch(/^The database is at 2999010100_later \(release 9\.0\.0\)/);
+        }
+      } finally {
+        await site.database.query(`delete from schema_migrations where name = '2999010100_later'`);
+      }
+    });
+  });
+
   describe('a stopping process', () => {
     it('waits for its active job', async () => {
       const { passed, open } = gate();
@@ -384,6 +415,8 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
         await site.clock.advance(UPKEEP_MS);
         return (await queue.getJobSchedulersCount()) === 1;
       });
+      // Its last upkeep could install the schedule after the successor has removed it.
+      await site.stop(process);
       const successor = await start();
       await until(async () => (await schedulesOf(successor).getJobSchedulersCount()) === 0);
     });

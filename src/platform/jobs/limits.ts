@@ -1,5 +1,7 @@
 /** How often a process polls for due rows: delayed ones, and those of dead processes. */
 export const RELAY_POLL_MS = 2_000;
+/** How long Redis may take to answer before the connection to it is replaced. */
+export const ANSWER_MS = 3_000;
 /** Rows that one statement claims. */
 export const RELAY_BATCH = 100;
 /** Another process may claim a row that was claimed and not dispatched within this time. */
@@ -14,6 +16,8 @@ export const RECHECK_MS = 60_000;
 export const LOCK_MS = 30_000;
 /** How often workers look for jobs of dead workers; such a job runs again after LOCK_MS plus at most two of these. */
 export const STALLED_CHECK_MS = 15_000;
+/** How long a worker does not ask for a job after the queue has failed to answer. */
+export const PAUSE_MS = 2_000;
 /** How many dead workers of one job the queue tolerates: more than any job has attempts, because the row counts those. */
 export const MAX_STALLED = 1_000;
 /**
@@ -24,8 +28,12 @@ export const IDLE_WAIT_SECONDS = { redis: 5, postgres: 60 } as const;
 /** Length of the queue's stream of events, which the service does not read. */
 export const QUEUE_EVENTS_KEPT = 100;
 
-/** How often the queue's schedules are compared with the definitions, because Redis may lose them. */
+/** How often workers report, and compare the queue's schedules with the definitions, because Redis may lose them. */
 export const UPKEEP_MS = 60_000;
+/** A worker that has not reported for this time, which two upkeeps fit into, does not count as present. */
+export const PRESENT_MS = 150_000;
+/** How long the row of a worker that died is kept. */
+export const FORGOTTEN_AFTER_MS = 24 * 3_600_000;
 /** How long a dead row is kept for the operator. */
 export const DEAD_KEPT_MS = 30 * 24 * 3_600_000;
 /** Jobs that one command lists. */

@@ -24,6 +24,7 @@ export class OutboxRelay {
 
   start(): void {
     this.stopPolling = this.clock.every(RELAY_POLL_MS, () => {
+      void this.connection.check();
       this.trigger();
     });
     this.connection.onReachable(() => {

@@ -18,6 +18,10 @@ import { stopOnSignals } from './graceful-shutdown.js';
 class HandClock extends SystemClock {
   private readonly pending = new Map<() => void, number>();
 
+  override sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.after(ms, resolve));
+  }
+
   override after(ms: number, task: () => void): () => void {
     this.pending.set(task, ms);
     return () => this.pending.delete(task);
@@ -36,7 +40,8 @@ class HandClock extends SystemClock {
 
 const settings = readSettings({ LOG_LEVEL: 'silent' }, { role: 'all', demo: false });
 const logger = createLogger(settings);
-const SHUTDOWN_MS = 30_000;
+const SHUTDOWN_MS = 25_000;
+const DELAY_MS = 5_000;
 
 let clock: HandClock;
 let finishSlow: (() => void) | undefined;
@@ -95,11 +100,15 @@ beforeEach(async () => {
   exits = [];
   exited = once(signals, 'exited');
   agent = new Agent({ keepAlive: true });
-  const exit = (code: number) => {
+  stopOnSignals(app, { ...options(signals), shutdownMs: SHUTDOWN_MS });
+});
+
+const options = (from: EventEmitter) => ({
+  ...{ clock, logger, server, signals: from },
+  exit: (code: number) => {
     exits.push(code);
     signals.emit('exited');
-  };
-  stopOnSignals(app, { shutdownMs: SHUTDOWN_MS, clock, logger, server, signals, exit });
+  },
 });
 
 afterEach(async () => {
@@ -108,8 +117,8 @@ afterEach(async () => {
   await app.close();
 });
 
-const request = (path: string) =>
-  get({ host: '127.0.0.1', port: (server.address() as AddressInfo | null)?.port ?? 1, path, agent });
+const request = (path: string, by = agent) =>
+  get({ host: '127.0.0.1', port: (server.address() as AddressInfo | null)?.port ?? 1, path, agent: by });
 
 async function answerOf(pending: ReturnType<typeof request>): Promise<{ response: IncomingMessage; body: string }> {
   const [response] = (await once(pending, 'response')) as [IncomingMessage];
@@ -143,6 +152,33 @@ describe('a process that receives a signal', () => {
     expect([exits, closed]).toEqual([[0], true]);
   });
 
+  it('stops in the same way when it fails, and exits with 1', async () => {
+    const slow = answerOf(request('/slow'));
+    await until(() => finishSlow !== undefined, 'the slow request has begun');
+    app.get(ShutdownState).fail('The database is newer');
+    await until(() => app.get(ShutdownState).isStopping, 'it stops');
+    expect([exits, closed]).toEqual([[], false]);
+    finishSlow?.();
+    expect((await slow).body).toBe('{"done":true}');
+    await exited;
+    expect([exits, closed]).toEqual([[1], true]);
+  });
+
+  it.each([
+    ['a signal', 1, () => app.get(ShutdownState).fail('The database is newer'), () => signals.emit('SIGTERM')],
+    ['a failure', 0, () => signals.emit('SIGTERM'), () => app.get(ShutdownState).fail('The database is newer')],
+  ])('goes on with its stop at %s that comes meanwhile', async (_, code, first, second) => {
+    const slow = answerOf(request('/slow'));
+    await until(() => finishSlow !== undefined, 'the slow request has begun');
+    first();
+    await until(() => app.get(ShutdownState).isStopping, 'it stops');
+    second();
+    finishSlow?.();
+    expect((await slow).body).toBe('{"done":true}');
+    await exited;
+    expect([exits, closed]).toEqual([[code], true]);
+  });
+
   it('is not ready while it drains', async () => {
     app.get(ShutdownState).begin();
     const { response, body } = await answerOf(request('/health/ready'));
@@ -151,6 +187,40 @@ describe('a process that receives a signal', () => {
       status: 'unavailable',
       checks: { database: 'ok', files: 'ok', process: 'stopping' },
     });
+  });
+
+  it('serves new connections for the delay while it says that it stops, then refuses them, all within the same time', async () => {
+    const delayed = new EventEmitter();
+    stopOnSignals(app, { ...options(delayed), shutdownMs: SHUTDOWN_MS, delayMs: DELAY_MS });
+    const fresh = new Agent();
+    delayed.emit('SIGTERM');
+    const ready = await answerOf(request('/health/ready', fresh));
+    expect(ready.response.statusCode).toBe(503);
+    expect(JSON.parse(ready.body)).toMatchObject({ checks: { process: 'stopping' } });
+    const slow = answerOf(request('/slow', fresh));
+    await until(() => finishSlow !== undefined, 'the slow request has begun');
+    expect(app.get(ShutdownState).isStopping).toBe(false);
+    const { port } = server.address() as AddressInfo;
+
+    await clock.pass(DELAY_MS);
+    await expect(once(get({ host: '127.0.0.1', port, path: '/health/live' }), 'response')).rejects.toThrow(
+      'ECONNREFUSED',
+    );
+    slow.catch(() => undefined);
+    await clock.pass(SHUTDOWN_MS - DELAY_MS);
+    finishSlow?.();
+    const { response } = await slow;
+    expect(response.headers.connection).toBe('close');
+    await exited;
+    expect([exits, closed]).toEqual([[0], true]);
+  });
+
+  it('exits immediately at a second signal within the delay', () => {
+    const delayed = new EventEmitter();
+    stopOnSignals(app, { ...options(delayed), shutdownMs: SHUTDOWN_MS, delayMs: DELAY_MS });
+    delayed.emit('SIGTERM');
+    delayed.emit('SIGTERM');
+    expect(exits).toEqual([1]);
   });
 
   it('aborts work that does not end, whose stream can be read to the end', async () => {
@@ -186,7 +256,7 @@ describe('a process that receives a signal', () => {
     });
     signals.emit('SIGTERM');
     await clock.pass(SHUTDOWN_MS);
-    await clock.pass(5_000);
+    await clock.pass(2_500);
     await exited;
     await expect(broken).rejects.toThrow();
     expect([exits, closed]).toEqual([[0], true]);

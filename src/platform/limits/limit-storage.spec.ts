@@ -5,7 +5,7 @@ import type { Clock } from '../clock/index.js';
 import { SystemClock } from '../clock/index.js';
 import { newId } from '../ids/index.js';
 import type { Redis } from 'ioredis';
-import { connectRedis } from '../redis/index.js';
+import { connectRedis, type RedisClient } from '../redis/index.js';
 import { createLogger } from '../telemetry/index.js';
 import { MemoryWindows } from './memory-windows.js';
 import { LimitStorage, type WindowRecord, type WindowStorage } from './limit-storage.js';
@@ -171,7 +171,7 @@ clusterOnly('with Redis', () => {
   });
 
   contract('Redis', () => ({
-    storage: new RedisWindows(redis, prefix),
+    storage: new RedisWindows(redis, new HandClock(), prefix),
     endWindow: async (bucket) => {
       await redis.del(`${prefix}${bucket}`);
     },
@@ -180,7 +180,7 @@ clusterOnly('with Redis', () => {
   it('shares a limit between processes', async () => {
     const limit = { bucket: newId(), limit: 10, windowSeconds: 60 };
     const processes = [1, 2, 3].map(() =>
-      limiterOn(new LimitStorage(new MemoryWindows(new HandClock()), new RedisWindows(redis, prefix))),
+      limiterOn(new LimitStorage(new MemoryWindows(new HandClock()), new RedisWindows(redis, new HandClock(), prefix))),
     );
     const states = await Promise.all(Array.from({ length: 60 }, (_, index) => processes[index % 3]!.hit(limit)));
     expect(states.filter(({ allowed }) => allowed)).toHaveLength(10);
@@ -190,7 +190,11 @@ clusterOnly('with Redis', () => {
     const limit = { bucket: newId(), limit: 1, windowSeconds: 60 };
     const processes = [1, 2].map(() =>
       limiterOn(
-        new LimitStorage(new MemoryWindows(new HandClock()), new RedisWindows(redis, prefix), new Set(['own'])),
+        new LimitStorage(
+          new MemoryWindows(new HandClock()),
+          new RedisWindows(redis, new HandClock(), prefix),
+          new Set(['own']),
+        ),
       ),
     );
     for (const process of processes) expect((await process.hit(limit, 'own')).allowed).toBe(true);
@@ -198,7 +202,7 @@ clusterOnly('with Redis', () => {
   });
 
   it('ends a window whose key lost its expiry', async () => {
-    const storage = new RedisWindows(redis, prefix);
+    const storage = new RedisWindows(redis, new HandClock(), prefix);
     const bucket = newId();
     await redis.set(`${prefix}${bucket}`, 5);
     await limiterOn(storage).hit({ bucket, limit: 5, windowSeconds: 60 });
@@ -208,13 +212,13 @@ clusterOnly('with Redis', () => {
 
 describe('without Redis', () => {
   const clock: Clock = new HandClock();
-  let redis: Redis | undefined;
+  let redis: RedisClient | undefined;
 
   afterEach(() => redis?.disconnect());
 
   it('the limit of the process applies at once', async () => {
-    redis = connectRedis('redis://127.0.0.1:1', silent);
-    const limiter = limiterOn(new LimitStorage(new MemoryWindows(clock), new RedisWindows(redis)));
+    redis = connectRedis('redis://127.0.0.1:1', 'test', silent);
+    const limiter = limiterOn(new LimitStorage(new MemoryWindows(clock), new RedisWindows(redis, clock)));
     const limit = { bucket: newId(), limit: 2, windowSeconds: 60 };
     const states = [await limiter.hit(limit), await limiter.hit(limit), await limiter.hit(limit)];
     expect(states.map(({ allowed }) => allowed)).toEqual([true, true, false]);

@@ -1,8 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
-import type { Redis } from 'ioredis';
 import type { Clock } from '../clock/index.js';
 import type { Settings } from '../config/index.js';
-import { REDIS, RedisModule } from '../redis/index.js';
+import { inOneSlot, REDIS, type RedisClient, RedisModule } from '../redis/index.js';
 import { MemoryWindows } from './memory-windows.js';
 import { RedisWindows } from './redis-windows.js';
 
@@ -19,7 +18,8 @@ export class LimitsModule {
         {
           provide: RedisWindows,
           inject: [REDIS],
-          useFactory: (redis: Redis | null) => redis && new RedisWindows(redis, `${settings.redisPrefix}-limit:`),
+          useFactory: (redis: RedisClient | null) =>
+            redis && new RedisWindows(redis, clock, `${inOneSlot(redis, `${settings.redisPrefix}-limit`)}:`),
         },
       ],
       exports: [MemoryWindows, RedisWindows],

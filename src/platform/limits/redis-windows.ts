@@ -1,4 +1,5 @@
-import type { Redis } from 'ioredis';
+import type { Clock } from '../clock/index.js';
+import { RedisBreaker, type RedisClient } from '../redis/index.js';
 import { type WindowRecord, windowRecord, type WindowRequest, type WindowStorage } from './limit-storage.js';
 
 /**
@@ -31,23 +32,37 @@ return answer`;
 
 type HitWindows = (keys: number, ...parameters: (string | number)[]) => Promise<[number, number][]>;
 
-/** Windows shared by all processes. Rejects while Redis cannot be reached. */
+/** Windows shared by all processes. Rejects while Redis cannot be reached; while it hangs, one request a second waits for it. */
 export class RedisWindows implements WindowStorage {
-  private readonly redis: Redis & { readonly hitWindows: HitWindows };
+  private readonly redis: RedisClient & { readonly hitWindows: HitWindows };
+  private readonly breaker: RedisBreaker;
 
   constructor(
-    redis: Redis,
+    redis: RedisClient,
+    clock: Clock,
     private readonly prefix = 'limit:',
   ) {
     // Sent once and then named by its digest, because the script is ten times as large as a request.
     redis.defineCommand('hitWindows', { lua: HIT });
-    this.redis = redis as Redis & { readonly hitWindows: HitWindows };
+    this.redis = redis as RedisClient & { readonly hitWindows: HitWindows };
+    this.breaker = new RedisBreaker(redis, clock);
   }
 
   async incrementAll(requests: readonly WindowRequest[]): Promise<WindowRecord[]> {
     const keys = requests.map(({ key }) => `${this.prefix}${key}`);
     const bounds = requests.flatMap(({ ttl, limit }) => [ttl, limit]);
-    const windows = await this.redis.hitWindows(keys.length, ...keys, ...bounds);
+    const windows = await this.hit(keys, bounds);
     return windows.map(([hits, rest], index) => windowRecord(hits, requests[index]?.limit ?? 0, rest));
+  }
+  private async hit(keys: readonly string[], bounds: readonly number[]): Promise<[number, number][]> {
+    if (this.breaker.refuses()) throw new Error('Redis did not answer a moment ago');
+    try {
+      const windows = await this.redis.hitWindows(keys.length, ...keys, ...bounds);
+      this.breaker.worked();
+      return windows;
+    } catch (error) {
+      this.breaker.failed(error);
+      throw error;
+    }
   }
 }

@@ -44,6 +44,19 @@ export async function isCheckpointDue(pglite: PGlite): Promise<boolean> {
   return rows[0]?.due ?? false;
 }
 
+const withHeldCheckpoints = new WeakSet<PGlite>();
+
+/** Does the work while all of the write-ahead log is kept: checkpoints alone remove it, and PGlite makes none by itself. */
+export async function withoutCheckpoints<Result>(pglite: PGlite, work: () => Promise<Result>): Promise<Result> {
+  withHeldCheckpoints.add(pglite);
+  try {
+    return await work();
+  } finally {
+    withHeldCheckpoints.delete(pglite);
+  }
+}
+
+/** Nothing within `withoutCheckpoints`: the next check makes it up. */
 export async function checkpoint(pglite: PGlite): Promise<void> {
-  await pglite.exec('checkpoint');
+  if (!withHeldCheckpoints.has(pglite)) await pglite.exec('checkpoint');
 }

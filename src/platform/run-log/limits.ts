@@ -29,4 +29,4 @@ export const APPEAR_MS = 250;
 /** A command without a response for this long fails. */
 export const COMMAND_MS = 2_000;
 /** How long a stopping process sends the entries that Redis lacks. */
-export const FLUSH_MS = 3_000;
+export const FLUSH_MS = 1_500;

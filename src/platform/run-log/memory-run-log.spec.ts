@@ -40,6 +40,25 @@ describe('the run log in memory', () => {
     expect(await log.read('ended', 0, signal)).toBeNull();
   });
 
+  it('passes notes to those who read now, without a number and without keeping them', async () => {
+    const log = new MemoryRunLog(new ManualClock());
+    const writer = log.open('run');
+    writer.append('t', 'one');
+    const reading = collect(log, 'run');
+    await setImmediate();
+    writer.note('n', 'a note');
+    await setImmediate();
+    writer.append('t', 'two');
+    writer.end();
+    const texts = (await reading).map(({ number, data }) => [number, data]);
+    expect(texts).toEqual([
+      [1, 'one'],
+      [1, 'a note'],
+      [2, 'two'],
+    ]);
+    expect((await collect(log, 'run')).map(({ data }) => data)).toEqual(['one', 'two']);
+  });
+
   it('removes the oldest ended logs earlier when they exceed the limit of memory', async () => {
     const log = new MemoryRunLog(new ManualClock());
     const half = 'x'.repeat(ENDED_LOG_BYTES / 2 + 1);

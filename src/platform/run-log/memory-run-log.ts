@@ -74,6 +74,7 @@ function entriesAfter(entries: readonly RunLogEntry[], after: number): readonly 
 
 export class MemoryLog implements RunLogWriter {
   readonly entries: RunLogEntry[] = [];
+  private readonly notes: RunLogEntry[] = [];
   private readonly waiting = new Set<() => void>();
   private wakeScheduled = false;
   private state: 'open' | 'ended' | 'sealed' = 'open';
@@ -94,6 +95,12 @@ export class MemoryLog implements RunLogWriter {
     this.listener?.appended(entry);
   }
 
+  note(tag: string, data: string): void {
+    if (this.ended) return;
+    this.notes.push({ number: this.entries.length, tag, data });
+    this.wake();
+  }
+
   end(): void {
     this.finish('ended');
   }
@@ -112,6 +119,7 @@ export class MemoryLog implements RunLogWriter {
 
   async *read(after: number, signal: AbortSignal): AsyncGenerator<readonly RunLogEntry[]> {
     let cursor = after;
+    let noted = this.notes.length;
     const aborted = this.wake.bind(this);
     signal.addEventListener('abort', aborted, { once: true });
     try {
@@ -119,6 +127,10 @@ export class MemoryLog implements RunLogWriter {
         if (cursor < this.entries.length) {
           const batch = this.entries.slice(cursor);
           cursor += batch.length;
+          yield batch;
+        } else if (noted < this.notes.length) {
+          const batch = this.notes.slice(noted);
+          noted += batch.length;
           yield batch;
         } else if (this.ended) {
           if (cursor === after) yield entriesAfter(this.entries, after);

@@ -1,7 +1,8 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { type Redis, ReplyError } from 'ioredis';
+import { Redis, ReplyError } from 'ioredis';
 import type { Clock } from '../clock/index.js';
 import { TransientMap } from '../heap/index.js';
+import { reconnect, type RedisClient } from '../redis/index.js';
 import type { Logger } from '../telemetry/index.js';
 import type { LogListener } from './memory-run-log.js';
 import type { Written } from './redis-scripts.js';
@@ -53,7 +54,7 @@ export class RedisReplication {
   private readonly stopRefresh: () => void;
 
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisClient,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {
@@ -148,11 +149,14 @@ export class RedisReplication {
    * with the commands, until it collects the whole heap.
    */
   private write(parts: readonly Part[]): Promise<Written>[] {
-    const { stream } = this.redis;
-    stream.cork();
-    process.nextTick(() => {
-      stream.uncork();
-    });
+    // In a cluster each log is on one of several connections.
+    if (this.redis instanceof Redis) {
+      const { stream } = this.redis;
+      stream.cork();
+      process.nextTick(() => {
+        stream.uncork();
+      });
+    }
     return parts.map(({ replica, mode, entries }) => {
       const expiry = mode === 'open' ? RUNNING_LOG_MS : ENDED_LOG_MS;
       const fields = entries.flatMap(({ tag, data }) => [tag, data]);
@@ -181,9 +185,9 @@ export class RedisReplication {
   private handle(failure: unknown): void {
     if (failure instanceof ReplyError) {
       if (this.failures === 0) this.logger.warn({ err: failure }, 'Redis refuses the events of runs');
-    } else if (this.redis.status === 'ready') {
+    } else {
       // A timeout. The socket may still hold the commands; a new one prevents that they accumulate.
-      this.redis.disconnect(true);
+      reconnect(this.redis, failure);
     }
   }
 

@@ -6,7 +6,7 @@ import { clusterOnly } from '../../../test/support/modes.js';
 import { collect, eventually } from '../../../test/support/run-logs.js';
 import { closeRedis, openRedis, REDIS_URL } from '../../../test/support/test-redis.js';
 import { newId } from '../ids/index.js';
-import { connectRedis } from '../redis/index.js';
+import { connectRedis, type RedisClient } from '../redis/index.js';
 import { createLogger } from '../telemetry/index.js';
 import { RedisRunLog } from './redis-run-log.js';
 import { type RunLogEntry, RunLogUnavailable } from './run-log.js';
@@ -56,7 +56,7 @@ clusterOnly('the run log in Redis', () => {
   /** Two processes, one that executes runs and one that reads them, on a network that tests can break. */
   let writing: RedisRunLog;
   let reading: RedisRunLog;
-  let through: Redis;
+  let through: RedisClient;
 
   const lengthOf = (runId: string): Promise<number> => redis.xlen(key(runId));
   /** Resolves once Redis has this many entries: a reader in the other process waits only a moment for a log that does not exist. */
@@ -81,9 +81,10 @@ clusterOnly('the run log in Redis', () => {
     const { hostname, port, pathname } = new URL(REDIS_URL);
     proxy = await CuttableProxy.start({ host: hostname, port: Number(port || 6379) });
     clock = new ManualClock();
-    through = connectRedis(`redis://127.0.0.1:${proxy.port}${pathname}`, silent);
-    writing = await RedisRunLog.connect(through, { prefix, clock, logger: silent });
-    reading = await RedisRunLog.connect(through, { prefix, clock, logger: silent });
+    through = connectRedis(`redis://127.0.0.1:${proxy.port}${pathname}`, 'test', silent);
+    await through.connect();
+    writing = await RedisRunLog.connect(through, { prefix, processName: 'test', clock, logger: silent });
+    reading = await RedisRunLog.connect(through, { prefix, processName: 'test', clock, logger: silent });
   });
 
   afterEach(async () => {
@@ -104,7 +105,7 @@ clusterOnly('the run log in Redis', () => {
     await eventually(async () => (await new Reader(reading, runId).ended) === 'end');
   }
 
-  it('opens no connection for a reader', async () => {
+  it('opens no further connection for any number of readers', async () => {
     const before = proxy.connections;
     const runs = upTo(20).map(() => newId());
     const writers = runs.map((runId) => write(runId, 1));
@@ -158,7 +159,7 @@ clusterOnly('the run log in Redis', () => {
     const writer = write(runId, 5);
     await written(runId, 5);
     const reader = new Reader(reading, runId);
-    const third = await RedisRunLog.connect(redis, { prefix, clock, logger: silent });
+    const third = await RedisRunLog.connect(redis, { prefix, processName: 'test', clock, logger: silent });
     await Promise.all(upTo(20).map((n) => (n % 2 ? reading : third).seal(runId, 't', `seal ${n}`)));
     writer.append(5);
     writer.end();
@@ -306,8 +307,8 @@ clusterOnly('the run log in Redis', () => {
   });
 
   it('serves local readers and stops without Redis', async () => {
-    const nowhere = connectRedis('redis://127.0.0.1:1', silent);
-    const alone = await RedisRunLog.connect(nowhere, { prefix, clock, logger: silent });
+    const nowhere = connectRedis('redis://127.0.0.1:1', 'test', silent);
+    const alone = await RedisRunLog.connect(nowhere, { prefix, processName: 'test', clock, logger: silent });
     const writer = alone.open('run');
     const reader = new Reader(alone, 'run');
     writer.append('t', 'one');

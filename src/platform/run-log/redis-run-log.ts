@@ -1,6 +1,6 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import type { Redis } from 'ioredis';
 import type { Clock } from '../clock/index.js';
+import { connectInTime, connectSubscriber, duplicateRedis, type RedisClient, redisName } from '../redis/index.js';
 import type { Logger } from '../telemetry/index.js';
 import { MemoryRunLog } from './memory-run-log.js';
 import { RedisReplication } from './redis-replication.js';
@@ -11,8 +11,11 @@ import { COMMAND_MS, ENDED_LOG_MS } from './limits.js';
 
 export interface RedisRunLogOptions {
   readonly prefix: string;
+  readonly processName: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Closed with the log; without it the log opens one of its own. */
+  readonly subscriber?: RedisClient;
 }
 
 /**
@@ -26,8 +29,8 @@ export class RedisRunLog extends RunLog implements OnApplicationShutdown {
   private closed: Promise<void> | undefined;
 
   private constructor(
-    private readonly commands: Redis,
-    subscriber: Redis,
+    private readonly commands: RedisClient,
+    subscriber: RedisClient,
     private readonly options: RedisRunLogOptions,
   ) {
     super();
@@ -37,16 +40,15 @@ export class RedisRunLog extends RunLog implements OnApplicationShutdown {
     this.remote = new RemoteLogs(commands, subscriber, prefix, clock);
   }
 
-  /** Opens two connections like the given one. If Redis is unreachable they connect later. */
-  static async connect(redis: Redis, options: RedisRunLogOptions): Promise<RedisRunLog> {
-    const connect = (): Redis => {
-      const connection = redis.duplicate({ commandTimeout: COMMAND_MS, autoResubscribe: false, scripts: SCRIPTS });
-      // The given connection reports an outage.
-      return connection.on('error', () => undefined);
-    };
-    const [commands, subscriber] = [connect(), connect()];
-    const log = new RedisRunLog(commands, subscriber, options);
-    await Promise.allSettled([commands.connect(), subscriber.connect()]);
+  /** Opens a connection like the given one. If Redis is unreachable it connects later. */
+  static async connect(redis: RedisClient, options: RedisRunLogOptions): Promise<RedisRunLog> {
+    const { processName, subscriber } = options;
+    const connectionName = redisName(processName, 'run-log');
+    const commands = duplicateRedis(redis, { connectionName, commandTimeout: COMMAND_MS, scripts: SCRIPTS });
+    // The given connection reports an outage.
+    commands.on('error', () => undefined);
+    const log = new RedisRunLog(commands, subscriber ?? (await connectSubscriber(redis, processName)), options);
+    await connectInTime(commands, redis);
     return log;
   }
 

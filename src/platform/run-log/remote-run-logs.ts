@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import type { Clock } from '../clock/index.js';
+import { reconnect, type RedisClient, subscribe } from '../redis/index.js';
 import { MemoryLog } from './memory-run-log.js';
 import { ENDED_MARK, logKey, LOST_MARK } from './redis-scripts.js';
 import { type RunLogEntry, RunLogUnavailable } from './run-log.js';
@@ -13,10 +13,10 @@ export class RemoteLogs {
   private readonly followed = new Map<string, RemoteLog>();
   private readonly stopLooking: () => void;
 
-  /** @param subscriber a connection that only this class uses, without automatic resubscription */
+  /** @param subscriber a connection without automatic resubscription, which `close` closes */
   constructor(
-    private readonly redis: Redis,
-    private readonly subscriber: Redis,
+    private readonly redis: RedisClient,
+    private readonly subscriber: RedisClient,
     private readonly prefix: string,
     clock: Clock,
   ) {
@@ -80,8 +80,8 @@ class RemoteLog {
 
   constructor(
     private readonly key: string,
-    private readonly redis: Redis,
-    private readonly subscriber: Redis,
+    private readonly redis: RedisClient,
+    private readonly subscriber: RedisClient,
     private readonly onStop: () => void,
   ) {
     this.isFound = this.found.promise;
@@ -115,7 +115,8 @@ class RemoteLog {
   }
 
   private async follow(): Promise<void> {
-    await this.subscribe();
+    // Before the first fetch, so that every entry is either fetched or announced.
+    await subscribe(this.subscriber, this.key);
     let isLate = false;
     while (!this.isStopped) {
       // Before the fetch: what is announced while it is under way may not be in it.
@@ -140,24 +141,20 @@ class RemoteLog {
     }
   }
 
-  /** Before the first fetch, so that every entry is either fetched or announced. */
-  private async subscribe(): Promise<void> {
-    try {
-      // The client sends a subscription before the connection is ready too, and then the connection never gets ready.
-      if (this.subscriber.status !== 'ready') throw new Error('There is no connection to Redis');
-      await this.subscriber.subscribe(this.key);
-    } catch (error) {
-      throw new RunLogUnavailable('The subscription to the log in Redis failed', error);
-    }
-  }
-
   /** Copies new entries: `all` of them or `some`; `none` if the log is missing or does not continue this copy. */
   private async fetch(): Promise<'all' | 'some' | 'none'> {
-    const from = this.log.entries.length === 0 ? '-' : `${this.log.entries.length}-1`;
-    const page = await this.redis.xrange(this.key, from, '+', 'COUNT', PAGE_ENTRIES);
-    const exists = page.length > 0 || (await this.redis.exists(this.key)) === 1;
+    const { page, exists } = await this.page().catch((error: unknown) => {
+      reconnect(this.redis, error);
+      throw error;
+    });
     if (!exists || !page.every(([id, fields]) => this.add(id, fields))) return 'none';
     return page.length === PAGE_ENTRIES ? 'some' : 'all';
+  }
+
+  private async page(): Promise<{ page: [id: string, fields: string[]][]; exists: boolean }> {
+    const from = this.log.entries.length === 0 ? '-' : `${this.log.entries.length}-1`;
+    const page = await this.redis.xrange(this.key, from, '+', 'COUNT', PAGE_ENTRIES);
+    return { page, exists: page.length > 0 || (await this.redis.exists(this.key)) === 1 };
   }
 
   /** @returns false if the entry does not continue this copy */

@@ -1,9 +1,8 @@
 import { Global, Module } from '@nestjs/common';
-import type { Redis } from 'ioredis';
 import { Clock } from '../clock/index.js';
 import { Settings } from '../config/index.js';
 import { Metrics } from '../metrics/index.js';
-import { REDIS } from '../redis/index.js';
+import { REDIS, REDIS_SUBSCRIBER, type RedisClient } from '../redis/index.js';
 import { Logger } from '../telemetry/index.js';
 import { MemoryRunLog } from './memory-run-log.js';
 import { RedisRunLog } from './redis-run-log.js';
@@ -14,11 +13,21 @@ import { RunLog } from './run-log.js';
   providers: [
     {
       provide: RunLog,
-      inject: [REDIS, Settings, Clock, Logger, Metrics],
+      inject: [REDIS, REDIS_SUBSCRIBER, Settings, Clock, Logger, Metrics],
       useFactory: async (
-        ...[redis, { redisPrefix: prefix }, clock, logger, metrics]: [Redis | null, Settings, Clock, Logger, Metrics]
+        ...[redis, subscriber, { redisPrefix: prefix, processName }, clock, logger, metrics]: [
+          RedisClient | null,
+          RedisClient | null,
+          Settings,
+          Clock,
+          Logger,
+          Metrics,
+        ]
       ): Promise<RunLog> => {
-        const log = redis ? await RedisRunLog.connect(redis, { prefix, clock, logger }) : new MemoryRunLog(clock);
+        const log =
+          redis && subscriber
+            ? await RedisRunLog.connect(redis, { prefix, processName, clock, logger, subscriber })
+            : new MemoryRunLog(clock);
         const help = 'Events of ended runs that this process keeps for readers, in bytes.';
         metrics.gauge({ name: 'agent_service_ended_run_log_bytes', help, labels: {} }, () => log.endedBytes);
         return log;

@@ -249,7 +249,9 @@ clusterOnly('with Redis', () => {
 
   beforeAll(async () => {
     redis = await openRedis();
-    const processes = [1, 2].map(() => RedisRunLog.connect(redis, { prefix, clock, logger: silent }));
+    const processes = [1, 2].map(() =>
+      RedisRunLog.connect(redis, { prefix, processName: 'test', clock, logger: silent }),
+    );
     logs = await Promise.all(processes);
   });
 
@@ -281,7 +283,7 @@ clusterOnly('with Redis, in one process', () => {
 
   beforeAll(async () => {
     redis = await openRedis();
-    log = await RedisRunLog.connect(redis, { prefix, clock, logger: silent });
+    log = await RedisRunLog.connect(redis, { prefix, processName: 'test', clock, logger: silent });
   });
 
   afterAll(async () => {

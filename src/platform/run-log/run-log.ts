@@ -13,6 +13,8 @@ export interface RunLogEntry {
 export interface RunLogWriter {
   /** Does nothing once the log is sealed, because all readers consider the run ended. */
   append(tag: string, data: string): void;
+  /** Reaches only those who read the log in this process now: the log has neither the entry nor a number for it. */
+  note(tag: string, data: string): void;
   /** Readers end once they have read the last entry. */
   end(): void;
 }

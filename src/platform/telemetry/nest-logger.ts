@@ -1,4 +1,5 @@
 import type { LoggerService } from '@nestjs/common';
+import { messageOf } from '../errors/index.js';
 import type { Logger } from './logger.js';
 import { redactText } from './redact.js';
 
@@ -33,7 +34,7 @@ export class NestLogger implements LoggerService {
 
 /** Redacted, because messages of other code are no constant sentences. */
 function textOf(message: unknown): string {
-  const text = message instanceof Error ? message.message : message;
+  const text = message instanceof Error ? messageOf(message) : message;
   return typeof text === 'string' ? redactText(text) : 'The framework reported an object';
 }
 

@@ -1,3 +1,5 @@
+import { StatementFailed, withoutValues } from '../errors/index.js';
+
 export const REDACTED = '[redacted]';
 
 const SECRET_NAME = /authorization|api-?_?key|token|secret|password|passphrase|cookie|credential|private-?_?key/i;
@@ -44,17 +46,27 @@ export function redactFields(value: object, depth = 0): Record<string, unknown> 
   return copy;
 }
 
-/** Only the parts that explain the error, because drivers and clients attach statements, requests and headers to their errors. */
-function redactError(error: Error, depth: number): Record<string, unknown> {
+/**
+ * Only the parts that explain the error, because drivers and clients attach statements, requests and headers to their errors, and
+ * databases the values of rows.
+ */
+function redactError(thrown: Error, depth: number): Record<string, unknown> {
+  const error = withoutValues(thrown) as Error;
   const { code, detail } = error as { code?: unknown; detail?: unknown };
   return {
     type: error.name,
-    message: redactText(error.message),
+    message: redactText(withoutJson(error.message)),
     ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
     ...(typeof detail === 'string' ? { detail: redactText(detail) } : {}),
-    ...(error.stack === undefined ? {} : { stack: redactText(error.stack) }),
+    ...(error instanceof StatementFailed ? error.facts : {}),
+    ...(error.stack === undefined ? {} : { stack: redactText(withoutJson(error.stack)) }),
     ...(error.cause === undefined ? {} : { cause: redact(error.cause, depth + 1) }),
   };
+}
+
+/** V8 quotes the text that is not JSON. */
+function withoutJson(text: string): string {
+  return text.replace(/(?:\.\.\.)?"[^]*"(?:\.\.\.)? is not valid JSON/, 'the text is not valid JSON');
 }
 
 export function redactText(text: string): string {

@@ -1,4 +1,5 @@
 export { ConfidentialTexts } from './confidential-texts.js';
+export { KEY_FILES } from './key-files.js';
 export { MasterKey } from './master-key.js';
 export { MasterKeys } from './master-keys.js';
 export { RotateSecrets, type RotationResult } from './rotate-secrets.js';

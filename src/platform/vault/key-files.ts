@@ -21,14 +21,17 @@ const OWNER_ONLY = 0o600;
 /** 32 bytes in base64, the format of `SECRETS_KEY`, and the newline that an editor adds. */
 const KEY_FILE = /^[A-Za-z0-9+/]{43}=\n?$/;
 
-/** The master keys in `DATA_DIR`: `secrets.key`, and during a rotation `secrets.key.next`. */
+/** In `DATA_DIR`; the second one exists during a rotation. */
+export const KEY_FILES = { current: 'secrets.key', next: 'secrets.key.next' } as const;
+
+/** The master keys in `DATA_DIR`. */
 export class KeyFiles {
-  private readonly file: string;
+  readonly file: string;
   private readonly nextFile: string;
 
   constructor(private readonly dataDir: string) {
-    this.file = resolve(join(dataDir, 'secrets.key'));
-    this.nextFile = `${this.file}.next`;
+    this.file = resolve(join(dataDir, KEY_FILES.current));
+    this.nextFile = resolve(join(dataDir, KEY_FILES.next));
   }
 
   /**

@@ -39,6 +39,15 @@ export class MasterKeys {
     return this.#keys[0];
   }
 
+  get ids(): readonly string[] {
+    return this.#keys.map(({ id }) => id);
+  }
+
+  /** The setting or file that has the key. */
+  get place(): string {
+    return this.#files ? `DATA_DIR: ${this.#files.file}` : 'SECRETS_KEY';
+  }
+
   find(id: string): MasterKey | undefined {
     return this.#keys.find((key) => key.id === id);
   }

@@ -166,3 +166,16 @@ it('stops between two batches with the process, with every secret readable, and 
   expect(await vaultOf(current, old).readMany(refs)).toEqual(refs.map(placeOf));
   expect(await rotation().execute()).toMatchObject({ rotated: ROTATION_BATCH, remaining: 0 });
 });
+
+it('finds that no key here decrypts any secret, and forgets those that none decrypts', async () => {
+  await expect(rotation().requireRightKey()).resolves.toBeUndefined();
+  const foreign = new MasterKey(randomBytes(32));
+  await stored(3, foreign);
+  await expect(rotation().requireRightKey()).rejects.toThrow(
+    `SECRETS_KEY: the stored secrets are encrypted with another master key (${foreign.id}, not ${current.id}, ${old.id})`,
+  );
+  const [ours] = await stored(1, old);
+  await expect(rotation().requireRightKey()).resolves.toBeUndefined();
+  expect(await rotation().forget()).toEqual({ removed: 3 });
+  expect(await vaultOf(old).readMany(ours ? [ours] : [])).toHaveLength(1);
+});

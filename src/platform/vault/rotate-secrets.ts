@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { InvalidSetting } from '../config/index.js';
 import { Database } from '../database/index.js';
 import { MasterKeys } from './master-keys.js';
 import { openSecret, placeOf, type SealedSecret, sealSecret, SecretUnreadable } from './sealed-secret.js';
@@ -54,6 +55,28 @@ export class RotateSecrets {
       this.running = undefined;
     });
     return this.running;
+  }
+
+  /**
+   * Fails when there are secrets and no key here decrypts any: the key is missing or of another installation, and the service would
+   * store new secrets under it.
+   * @throws InvalidSetting
+   */
+  async requireRightKey(): Promise<void> {
+    const where = { keyId: { $in: this.masterKeys.ids } };
+    if (await this.database.read((em) => em.findOne(StoredSecret, where))) return;
+    const secret = await this.database.read((em) => em.findOne(StoredSecret, { keyId: { $nin: this.masterKeys.ids } }));
+    if (!secret) return;
+    throw new InvalidSetting(
+      `${this.masterKeys.place}: the stored secrets are encrypted with another master key (${secret.keyId}, not ${this.masterKeys.ids.join(', ')}): ` +
+        'restore that one. If it is lost, the command secrets forget removes what it encrypted',
+    );
+  }
+
+  /** Removes the secrets that no key here decrypts. Customers must set them again. */
+  async forget(): Promise<{ readonly removed: number }> {
+    const where = { keyId: { $nin: this.masterKeys.ids } };
+    return { removed: await this.database.transaction(({ em }) => em.nativeDelete(StoredSecret, where)) };
   }
 
   async stop(): Promise<void> {

@@ -6,7 +6,7 @@ import { MasterKeys } from './master-keys.js';
 import { RotateSecrets } from './rotate-secrets.js';
 import { Vault } from './vault.js';
 
-/** Completes an interrupted rotation at the start, and interrupts a running one when the process stops. */
+/** Refuses a start with a wrong master key, completes an interrupted rotation, and interrupts a running one when the process stops. */
 @Global()
 @Module({})
 export class VaultModule implements OnApplicationBootstrap {
@@ -26,7 +26,9 @@ export class VaultModule implements OnApplicationBootstrap {
     };
   }
 
-  onApplicationBootstrap(): void {
+  /** @throws InvalidSetting if the master key is not that of the stored secrets */
+  async onApplicationBootstrap(): Promise<void> {
+    await this.rotateSecrets.requireRightKey();
     this.shutdown.register({
       name: 'secrets',
       idle: () => this.rotateSecrets.stop(),

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { type ContextSchema, migration } from '../database/index.js';
+import type { ContextSchema } from '../database/index.js';
 
 export const StoredSecret = defineEntity({
   name: 'StoredSecret',
@@ -19,20 +19,18 @@ export const StoredSecret = defineEntity({
 
 export const vaultSchema: ContextSchema = {
   entities: [StoredSecret],
-  migrations: [
-    migration('2026112100_platform_vault', [
-      `create table secrets (
-        organization_id uuid not null,
-        record_id uuid not null,
-        field text not null,
-        ciphertext bytea not null,
-        nonce bytea not null,
-        wrapped_key bytea not null,
-        key_id text not null,
-        updated_at timestamptz not null,
-        primary key (organization_id, record_id, field)
-      )`,
-      'create index secrets_key_id on secrets (key_id)',
-    ]),
+  base: [
+    `create table secrets (
+      organization_id uuid not null,
+      record_id uuid not null,
+      field text not null,
+      ciphertext bytea not null,
+      nonce bytea not null,
+      wrapped_key bytea not null,
+      key_id text not null,
+      updated_at timestamptz not null,
+      primary key (organization_id, record_id, field)
+    )`,
+    'create index secrets_key_id on secrets (key_id)',
   ],
 };

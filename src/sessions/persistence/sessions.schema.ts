@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { isBareUser } from '../../conversations/index.js';
-import { type ContextSchema, migration } from '../../platform/database/index.js';
+import type { ContextSchema } from '../../platform/database/index.js';
 
 export const sessions = defineEntity({
   name: 'StoredSession',
@@ -38,9 +38,12 @@ export type SigningKey = InferEntity<typeof signingKeys>;
 
 /**
  * No foreign key leads to agent or thread: a session outlives them until it expires, so that the answer to its resume token can say
- * which of them is missing. The second index finds sessions of deleted agents, whose users a job removes.
+ * which of them is missing. A job removes the users of sessions of deleted agents, which the indexes by agent find.
+ *
+ * `endUser` is recognized by `user_key` alone. `salted_end_users`, `end_user_salt` and `end_user_digest` are for processes of the
+ * former release.
  */
-const init = migration('2026112603_sessions_init', [
+const base = [
   `create table sessions (
     id uuid primary key,
     organization_id uuid not null references organizations (id) on delete cascade,
@@ -57,31 +60,17 @@ const init = migration('2026112603_sessions_init', [
   )`,
   'create index sessions_by_expiry on sessions (expires_at)',
   'create index sessions_with_user_by_agent on sessions (agent_id) where end_user_digest is not null',
+  'create index sessions_with_user_key_by_agent on sessions (agent_id) where user_key is not null',
+  // For the job that re-keys users of earlier releases; it is empty once all are re-keyed.
+  `create index sessions_of_bare_users on sessions (organization_id, user_key) where ${isBareUser('user_key')}`,
+  'create table salted_end_users (needed_until timestamptz not null)',
+  'insert into salted_end_users values (now())',
   `create table session_signing_keys (
     id uuid primary key,
     public_key text not null,
     created_at timestamptz not null,
     signs_from timestamptz not null
   )`,
-]);
+];
 
-/**
- * `endUser` is recognized by `user_key` alone. `salted_end_users` is for processes of the former release, which read it. The first
- * index is for deleted agents, the second for the job that re-keys users.
- */
-const keyedUsers = migration('2026112722_sessions_keyed_users', [
-  'create table salted_end_users (needed_until timestamptz not null)',
-  "insert into salted_end_users select case when exists (select 1 from sessions) then now() + interval '1 hour' else now() end",
-  'create index sessions_with_user_key_by_agent on sessions (agent_id) where user_key is not null',
-  `create index sessions_of_bare_users on sessions (organization_id, user_key) where ${isBareUser('user_key')}`,
-]);
-
-/** The columns stay for processes of the former release, which write them. */
-const withoutSaltedUsers = migration('2026112733_sessions_without_salted_users', [
-  'update sessions set end_user_salt = null, end_user_digest = null where end_user_digest is not null',
-]);
-
-export const sessionsSchema: ContextSchema = {
-  entities: [sessions, signingKeys],
-  migrations: [init, keyedUsers, withoutSaltedUsers],
-};
+export const sessionsSchema: ContextSchema = { entities: [sessions, signingKeys], base };

@@ -8,6 +8,7 @@ import { MAX_ENDPOINTS } from '../limits.js';
 import { EndpointRepository } from '../persistence/endpoint.repository.js';
 import { CheckEndpoint } from './check-endpoint.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
+import { SubscribedOrganizations } from './subscribed-organizations.js';
 
 export interface CreatedWebhook {
   readonly endpoint: Endpoint;
@@ -22,6 +23,7 @@ export class CreateWebhook {
     private readonly endpoints: EndpointRepository,
     private readonly secrets: EndpointSecrets,
     private readonly check: CheckEndpoint,
+    private readonly subscribed: SubscribedOrganizations,
     private readonly clock: Clock,
   ) {}
 
@@ -30,7 +32,7 @@ export class CreateWebhook {
     await this.check.execute(organizationId, settings);
     const state = { enabled: true, disabledReason: null, createdAt: this.clock.now() };
     const endpoint: Endpoint = { id: newId(), organizationId, ...settings, ...state };
-    return this.database.transaction(async (transaction) => {
+    const created = await this.database.transaction(async (transaction) => {
       // Otherwise two requests could both find room for the last one.
       await transaction.lock(`webhooks of ${organizationId}`);
       if ((await this.endpoints.count(transaction, organizationId)) >= MAX_ENDPOINTS) throw new WebhookLimitReached();
@@ -38,5 +40,8 @@ export class CreateWebhook {
       const { secret } = await this.secrets.rotate(transaction, endpoint);
       return { endpoint, secret };
     });
+    // Also behind another endpoint: that one may have been made a moment ago, or just be removed.
+    await this.subscribed.add(organizationId);
+    return created;
   }
 }

@@ -169,3 +169,6 @@ export const REMOVE_DELIVERIES = statement(
       and not exists (select 1 from webhook_endpoints where id = ${p.endpointId}) limit ${p.limit}))
   returning 1 as removed`,
 );
+
+/** Sent several times a second by every process, so not by the query builder. */
+export const SUBSCRIBED_ORGANIZATIONS = statement({}, () => 'select distinct organization_id from webhook_endpoints');

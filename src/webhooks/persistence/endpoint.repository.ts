@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type EntityReader, type Transaction } from '../../platform/database/index.js';
 import type { Endpoint } from '../domain/endpoint.js';
 import type { EndpointRef } from './delivery.repository.js';
-import { SWITCH_OFF_FAILING } from './deliveries.sql.js';
+import { SUBSCRIBED_ORGANIZATIONS, SWITCH_OFF_FAILING } from './deliveries.sql.js';
 import { StoredEndpoint } from './webhooks.schema.js';
 
 /** Statements of deliveries change the rows past the unit of work. */
@@ -33,6 +33,12 @@ export class EndpointRepository {
 
   count({ em }: Transaction, organizationId: string): Promise<number> {
     return em.count(StoredEndpoint, { organizationId });
+  }
+
+  /** Ids of the organizations that have endpoints. */
+  async organizations(): Promise<string[]> {
+    const rows = await SUBSCRIBED_ORGANIZATIONS.run<{ organization_id: string }>(this.database, {});
+    return rows.map(({ organization_id: organizationId }) => organizationId);
   }
 
   async add({ em }: Transaction, endpoint: Endpoint): Promise<void> {

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { type ContextSchema, JsonDocument, migration } from '../../platform/database/index.js';
+import { type ContextSchema, JsonDocument } from '../../platform/database/index.js';
 import { deliveryAttempts, type DeliveryStatus } from '../domain/delivery.js';
 import type { DisabledReason } from '../domain/endpoint.js';
 import { eventData, type EventType } from '../domain/webhook-event.js';
@@ -51,7 +51,7 @@ export const StoredDelivery = defineEntity({
  * Deliveries have no foreign keys. With one, the statement that ends a run would wait for the deletion of an endpoint, and then fail
  * because the endpoint is gone. A job deletes the rows of a deleted endpoint; the trigger those of an organization.
  */
-const init = migration('2026112830_webhooks_init', [
+const base = [
   `create table webhook_endpoints (
     id uuid primary key,
     organization_id uuid not null references organizations (id) on delete cascade,
@@ -95,6 +95,6 @@ const init = migration('2026112830_webhooks_init', [
   // Before, because a cascade deletes the endpoints.
   `create trigger with_its_webhook_deliveries before delete on organizations
     for each row execute function delete_webhook_deliveries_of_organization()`,
-]);
+];
 
-export const webhooksSchema: ContextSchema = { entities: [StoredEndpoint, StoredDelivery], migrations: [init] };
+export const webhooksSchema: ContextSchema = { entities: [StoredEndpoint, StoredDelivery], base };

@@ -1,4 +1,4 @@
-import { type ContextSchema, migration } from '../../../platform/database/index.js';
+import type { ContextSchema } from '../../../platform/database/index.js';
 import {
   StoredDriveGrant,
   StoredDriveItem,
@@ -8,7 +8,7 @@ import {
 } from './drive.entities.js';
 
 /** No foreign key to the agent, because its documents are removed in batches. */
-const drive = migration('2026112350_knowledge_drive', [
+const base = [
   `create table drive_service_accounts (
     id uuid primary key,
     organization_id uuid not null references organizations (id) on delete cascade,
@@ -67,13 +67,14 @@ const drive = migration('2026112350_knowledge_drive', [
     primary key (source_id, file_id)
   )`,
   'create index drive_items_todo on drive_items (source_id, todo) where todo is not null',
+  // Without an end where the server names none: the token is used until the server refuses it.
   `create table drive_grants (
     source_id uuid primary key references drive_sources (id) on delete cascade,
     organization_id uuid not null,
     status text not null check (status in ('authorized', 'gone')),
     generation uuid not null,
-    expires_at timestamptz(3) not null,
-    refresh_at timestamptz(3) not null,
+    expires_at timestamptz(3),
+    refresh_at timestamptz(3),
     refresh_lease uuid,
     refreshing_until timestamptz(3)
   )`,
@@ -89,14 +90,9 @@ const drive = migration('2026112350_knowledge_drive', [
   )`,
   'create index drive_sign_ins_of_agent on drive_sign_ins (agent_id, created_at)',
   'create index drive_sign_ins_by_expiry on drive_sign_ins (expires_at)',
-]);
-
-/** A token of a server that names no end is used until the server refuses it. */
-const endlessGrants = migration('2026112733_knowledge_drive_endless_grants', [
-  'alter table drive_grants alter column expires_at drop not null, alter column refresh_at drop not null',
-]);
+];
 
 export const driveSchema: ContextSchema = {
   entities: [StoredServiceAccount, StoredDriveSource, StoredDriveItem, StoredDriveGrant, StoredDriveSignIn],
-  migrations: [drive, endlessGrants],
+  base,
 };

@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { type ContextSchema, migration } from '../../../platform/database/index.js';
+import type { ContextSchema } from '../../../platform/database/index.js';
 
 /** `building`: its vectors are being made while another serves. `retired`: they are being removed. */
 export type EmbeddingModelState = 'building' | 'serving' | 'retired';
@@ -34,13 +34,14 @@ export const StoredEmbeddingLease = defineEntity({
 });
 
 /** The table of vectors is not here: `VectorTable` creates it at the start, if the database has the extension. */
-const embeddings = migration('2026112320_knowledge_embeddings', [
+const base = [
   `create table knowledge_embedding_models (
     id integer generated always as identity primary key,
     name text not null,
     dimensions integer,
     state text not null check (state in ('building', 'serving', 'retired')),
-    created_at timestamptz(3) not null
+    created_at timestamptz(3) not null,
+    unrelated double precision
   )`,
   `create table knowledge_embedding_leases (
     agent_id uuid primary key,
@@ -48,14 +49,6 @@ const embeddings = migration('2026112320_knowledge_embeddings', [
     holder uuid not null,
     expires_at timestamptz(3) not null
   )`,
-]);
+];
 
-const calibration = migration('2026112671_knowledge_calibration', [
-  'alter table knowledge_embedding_models add column unrelated double precision',
-  'alter table knowledge_chunks add column anchor text',
-]);
-
-export const embeddingsSchema: ContextSchema = {
-  entities: [StoredEmbeddingModel, StoredEmbeddingLease],
-  migrations: [embeddings, calibration],
-};
+export const embeddingsSchema: ContextSchema = { entities: [StoredEmbeddingModel, StoredEmbeddingLease], base };

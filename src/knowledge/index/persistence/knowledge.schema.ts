@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { createHash } from 'node:crypto';
-import { type ContextSchema, CustomerJson, migration, storableJson } from '../../../platform/database/index.js';
+import { type ContextSchema, CustomerJson, storableJson } from '../../../platform/database/index.js';
 import type { DocumentScope, SourceKind } from '../domain/source-kind.js';
 
 export const StoredDocument = defineEntity({
@@ -90,7 +90,7 @@ export function indexedScope(scope: DocumentScope): { readonly json: string; rea
 export const VISIBLE_CHUNK = 'd.revision >= c.valid_from and d.revision < c.valid_until';
 
 /** No foreign key to the agent: a job removes an agent's documents in batches. */
-const init = migration('2026112310_knowledge_index', [
+const documents = [
   `create table knowledge_documents (
     id uuid primary key,
     organization_id uuid not null references organizations (id) on delete cascade,
@@ -110,6 +110,7 @@ const init = migration('2026112310_knowledge_index', [
     updated_at timestamptz(3) not null,
     unique (agent_id, kind, key_digest)
   )`,
+  // A former version leaves `partition`, `number` and `length` null.
   `create table knowledge_chunks (
     id uuid primary key,
     organization_id uuid not null,
@@ -121,28 +122,32 @@ const init = migration('2026112310_knowledge_index', [
     text text not null,
     digest bytea not null,
     valid_from integer not null,
-    valid_until integer not null default 2147483647
+    valid_until integer not null default 2147483647,
+    partition integer,
+    number integer,
+    length integer,
+    anchor text
   )`,
   // Without the position, so that an update of it does not change the indexes.
   'create index knowledge_chunks_document on knowledge_chunks (document_id)',
   'create index knowledge_chunks_agent on knowledge_chunks (agent_id)',
-]);
-
-/** Every search reads the whole pending list of the index, so the list is short. */
-const WORDS_INDEX =
-  'create index knowledge_chunk_words_words on knowledge_chunk_words using gin (words) with (gin_pending_list_limit = 256)';
+  'create unique index knowledge_chunks_number on knowledge_chunks (partition, number)',
+  'create index knowledge_chunks_unplaced on knowledge_chunks (document_id) where number is null',
+];
 
 /**
  * The words of a chunk never change. They are in a table of their own, because an update of a row adds all its words to a GIN index
- * again. `toast_tuple_target` keeps them in their row, because a search reads a thousand of them.
+ * again. `toast_tuple_target` keeps them in their row, because a search reads a thousand of them. `generation` counts the removals of
+ * words, after which a process reads the vocabulary again.
  */
-const keywords = migration('2026112311_knowledge_keywords', [
+const keywords = [
   `create table knowledge_vocabularies (
     agent_id uuid primary key,
     organization_id uuid not null references organizations (id) on delete cascade,
     number integer not null unique generated always as identity,
     chunks integer not null default 0,
-    languages text[] not null default '{}'
+    languages text[] not null default '{}',
+    generation integer not null default 0
   ) with (fillfactor = 50)`,
   `create table knowledge_terms (
     vocabulary integer not null,
@@ -157,32 +162,12 @@ const keywords = migration('2026112311_knowledge_keywords', [
     words tsvector not null
   ) with (toast_tuple_target = 8160)`,
   'alter table knowledge_chunk_words alter column words set storage main',
-  WORDS_INDEX,
-]);
+  // Every search reads the whole pending list of the index, so the list is short.
+  'create index knowledge_chunk_words_words on knowledge_chunk_words using gin (words) with (gin_pending_list_limit = 256)',
+];
 
-/** Counts the removals of words, after which a process reads the vocabulary again. */
-const generation = migration('2026112312_knowledge_vocabulary_generation', [
-  'alter table knowledge_vocabularies add column generation integer not null default 0',
-]);
-
-/** Replaces the word that names one of 256 parts of all chunks by one word for each size of part. */
-const parts = migration('2026112380_knowledge_parts', [
-  // Created again below: otherwise the update of every row would add all words to the index again.
-  'drop index knowledge_chunk_words_words',
-  `update knowledge_chunk_words w set words = array_to_tsvector(array(
-      select lexeme from unnest(tsvector_to_array(w.words)) lexeme where lexeme !~ '^[0-9]+#[0-9a-f]{2}$'
-      union all select split_part(old.lexeme, '#', 1) || '#' || level
-        from generate_series(1, 8) level where get_byte(decode(split_part(old.lexeme, '#', 2), 'hex'), 0) < 2 ^ (8 - level)))
-     from knowledge_chunk_words o cross join lateral unnest(tsvector_to_array(o.words)) old(lexeme)
-    where o.chunk_id = w.chunk_id and old.lexeme ~ '^[0-9]+#[0-9a-f]{2}$'`,
-  WORDS_INDEX,
-]);
-
-/**
- * Postings by partition. They have no foreign key: its check for each row would take a large part of the time of indexing. A former
- * version leaves the new columns of chunks null.
- */
-const postings = migration('2026112660_knowledge_postings', [
+/** Postings by partition. They have no foreign key: its check for each row would take a large part of the time of indexing. */
+const postings = [
   `create table knowledge_partitions (
     id integer primary key generated always as identity,
     organization_id uuid not null references organizations (id) on delete cascade,
@@ -201,6 +186,7 @@ const postings = migration('2026112660_knowledge_postings', [
     stored integer not null,
     primary key (partition, block)
   )`,
+  'create index knowledge_blocks_sparse on knowledge_blocks (partition, block) where live * 2 < stored',
   `create table knowledge_postings (
     partition integer not null,
     block integer not null,
@@ -211,13 +197,9 @@ const postings = migration('2026112660_knowledge_postings', [
   // Every document adds to them: compressing them each time takes longer than reading them uncompressed.
   'alter table knowledge_postings alter column postings set storage external',
   'alter table knowledge_blocks alter column lengths set storage external',
-  'alter table knowledge_chunks add column partition integer, add column number integer, add column length integer',
-  'create index knowledge_blocks_sparse on knowledge_blocks (partition, block) where live * 2 < stored',
-  'create unique index knowledge_chunks_number on knowledge_chunks (partition, number)',
-  'create index knowledge_chunks_unplaced on knowledge_chunks (document_id) where number is null',
-]);
+];
 
 export const knowledgeSchema: ContextSchema = {
   entities: [StoredDocument, StoredChunk, StoredPartition, StoredVocabulary],
-  migrations: [init, keywords, generation, parts, postings],
+  base: [...documents, ...keywords, ...postings],
 };

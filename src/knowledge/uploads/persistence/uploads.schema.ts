@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { type ContextSchema, CustomerJson, migration } from '../../../platform/database/index.js';
+import { type ContextSchema, CustomerJson } from '../../../platform/database/index.js';
 import type { DocumentScope } from '../domain/upload.js';
 
 /** A file that a customer uploaded as knowledge of an agent, with the state of its parsing. */
@@ -34,7 +34,7 @@ export type StoredUpload = InferEntity<typeof StoredUpload>;
  * The row is inserted before the content is stored and deleted after it is removed: its status is `pending` or `removing` in
  * that time. There is no foreign key to the agent, because a cascade would delete rows whose content is still in the file store.
  */
-const init = migration('2026112360_knowledge_uploads', [
+const base = [
   `create table knowledge_uploads (
     id uuid primary key,
     organization_id uuid not null references organizations (id),
@@ -49,18 +49,13 @@ const init = migration('2026112360_knowledge_uploads', [
     bytes integer not null,
     attempts integer not null,
     created_at timestamptz(3) not null,
-    changed_at timestamptz(3) not null
+    changed_at timestamptz(3) not null,
+    turn text not null default 'waiting' check (turn in ('waiting', 'taken', 'over'))
   )`,
   'create index knowledge_uploads_of_agent on knowledge_uploads (agent_id, id)',
   `create index knowledge_uploads_unsettled on knowledge_uploads (changed_at)
     where status in ('pending', 'processing', 'removing')`,
-]);
-
-/** Uploads that exist at the migration already have their jobs, so they need no slot. */
-const turns = migration('2026112390_knowledge_upload_turns', [
-  `alter table knowledge_uploads add column turn text not null default 'over' check (turn in ('waiting', 'taken', 'over'))`,
-  `alter table knowledge_uploads alter column turn set default 'waiting'`,
   `create index knowledge_uploads_turns on knowledge_uploads (organization_id, turn, id) where status = 'processing'`,
-]);
+];
 
-export const uploadsSchema: ContextSchema = { entities: [StoredUpload], migrations: [init, turns] };
+export const uploadsSchema: ContextSchema = { entities: [StoredUpload], base };

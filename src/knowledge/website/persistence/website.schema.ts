@@ -1,8 +1,11 @@
-import { type ContextSchema, migration } from '../../../platform/database/index.js';
+import type { ContextSchema } from '../../../platform/database/index.js';
 import { HELD_PAGE, StoredOrigin, StoredPage, StoredRoot, StoredWebsite } from './website.entities.js';
 
-/** Hosts, shared by all organizations. A host has a row only while it is crawled or has asked for a pause. Times are by the database's clock. */
-const hostSlots = migration('2026112330_crawl_host_slots', [
+/**
+ * Hosts, shared by all organizations. A host has a row only while it is crawled or has asked for a pause. Times are by the database's clock.
+ * One worker at a time has a host. `crawl_host_slots` is the former release's, which may run beside this one.
+ */
+const crawlHosts = [
   `create table crawl_host_slots (
     host text not null,
     slot smallint not null,
@@ -15,12 +18,14 @@ const hostSlots = migration('2026112330_crawl_host_slots', [
     host text primary key,
     next_at timestamptz not null default 'epoch',
     wanted_at timestamptz not null default 'epoch',
-    wanted_by uuid
+    wanted_by uuid,
+    holder uuid,
+    leased_until timestamptz not null default 'epoch'
   )`,
-]);
+];
 
 /** No foreign key leads to the agent: an agent's pages are removed in batches. */
-const init = migration('2026112340_knowledge_websites', [
+const websites = [
   `create table knowledge_websites (
     agent_id uuid primary key,
     organization_id uuid not null references organizations (id) on delete cascade,
@@ -49,13 +54,22 @@ const init = migration('2026112340_knowledge_websites', [
     selected_urls jsonb not null
   )`,
   'create index knowledge_website_roots_agent on knowledge_website_roots (agent_id, position)',
+  // `sitemaps`: what is left to be read of them; null once all were. `repeated`: what is boilerplate on the pages of the host.
   `create table knowledge_website_origins (
     agent_id uuid not null references knowledge_websites (agent_id) on delete cascade,
     organization_id uuid not null,
     crawl_id uuid not null,
     origin text not null,
+    sitemaps jsonb,
+    opened boolean not null default true,
+    available_at timestamptz(3) not null default 'epoch',
+    repeated text,
+    earlier text,
     primary key (agent_id, crawl_id, origin)
   )`,
+  'create index knowledge_website_origins_origin on knowledge_website_origins (origin)',
+  // `copy_of` and `moved_to`: by the digest of its address, the page that a skipped page is a copy of, names as canonical or
+  // redirects to on another origin. `text_digest` finds the pages that have the same text.
   `create table knowledge_website_pages (
     id uuid primary key,
     organization_id uuid not null references organizations (id) on delete cascade,
@@ -79,41 +93,21 @@ const init = migration('2026112340_knowledge_websites', [
     last_modified text,
     links text,
     document_id uuid,
+    copy_of bytea,
+    moved_to bytea,
+    text_digest bytea,
+    held jsonb,
     unique (agent_id, url_digest)
   )`,
   `create index knowledge_website_pages_pending on knowledge_website_pages (crawl_id, origin, depth, id) where state = 'pending'`,
   `create index knowledge_website_pages_claimed on knowledge_website_pages (crawl_id) where state = 'fetching'`,
-]);
-
-/** By the digest of its address, the page that a skipped page is a copy of, names as canonical or redirects to on another origin. */
-const copies = migration('2026112370_knowledge_website_copies', [
-  'alter table knowledge_website_pages add column copy_of bytea, add column moved_to bytea',
-]);
-
-/** What is left to be read of a site's sitemaps; null once all were. */
-const withUnreadSitemaps = migration('2026112391_knowledge_website_unread_sitemaps', [
-  'alter table knowledge_website_origins add column sitemaps jsonb',
-]);
-
-/** Of the pages by the host: whose sitemaps were read, what is boilerplate on them, and which of them have the same text. */
-const byHost = migration('2026112680_knowledge_website_by_host', [
-  `alter table knowledge_website_origins
-    add column opened boolean not null default true, add column available_at timestamptz(3) not null default 'epoch',
-    add column repeated text, add column earlier text`,
-  'create index knowledge_website_origins_origin on knowledge_website_origins (origin)',
-  'alter table knowledge_website_pages add column text_digest bytea, add column held jsonb',
   'create index knowledge_website_pages_text on knowledge_website_pages (crawl_id, text_digest) where text_digest is not null',
-]);
+];
 
-/** One worker at a time has a host. `crawl_host_slots` is the former release's, which may run beside this one. */
-const hostLeases = migration('2026112681_crawl_host_leases', [
-  `alter table crawl_hosts add column holder uuid, add column leased_until timestamptz not null default 'epoch'`,
-]);
-
-export const crawlHostsSchema: ContextSchema = { entities: [], migrations: [hostSlots, hostLeases] };
+export const crawlHostsSchema: ContextSchema = { entities: [], base: crawlHosts };
 
 export const websiteSchema: ContextSchema = {
   entities: [StoredWebsite, StoredRoot, StoredOrigin, StoredPage],
   documents: [HELD_PAGE],
-  migrations: [init, copies, withUnreadSitemaps, byHost, ...crawlHostsSchema.migrations],
+  base: [...websites, ...crawlHosts],
 };
