@@ -6,7 +6,7 @@ import { type ElementPage, ElementSite } from './element-page.js';
 
 /** An application that makes new objects and functions at each rendering, as most do. */
 const APPLICATION = `
-import { createElement, StrictMode, useRef, useState } from 'react';
+import { createElement, StrictMode, useLayoutEffect, useRef, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { AgentChat } from './react.ts';
 import { AgentChatElement } from './element.ts';
@@ -32,6 +32,9 @@ function Application() {
   const [mounted, setMounted] = useState(true);
   const ref = useRef(null);
   Object.assign(test, { count, setCount, setOpen, setMounted, ref });
+  useLayoutEffect(() => {
+    if (!open && test.opensAgain) ref.current.open();
+  }, [open]);
   return mounted && createElement(AgentChat, {
     ref, open, heading: 'Count ' + count, starters: ['One', 'Two'], sound: true, className: 'chat',
     options: { mode: 'session', credentials: async () => count, userContext: { plan: 'pro' } },
@@ -117,6 +120,18 @@ describe('the React component', () => {
     await dialog.waitFor({ state: 'hidden' });
     expect(await run('return test.changes')).toEqual(['true at 0', 'false at 0', 'true at 0', 'false at 0']);
     expect(shown.problems).toEqual([]);
+  });
+
+  it('stays open when the application opens it as soon as it is closed', async () => {
+    const { page, run } = await visit();
+    await run('test.opensAgain = true');
+    await run('test.setOpen(true)');
+    await page.getByRole('dialog').waitFor();
+    await run('test.setOpen(false)');
+    await until(() => run<boolean>('return test.changes.length > 2'), 'it was closed and opened again');
+    await run('await new Promise(requestAnimationFrame)');
+    expect(await run('return test.changes')).toEqual(['true at 0', 'false at 0', 'true at 0']);
+    expect(await page.locator('agent-chat').getAttribute('open')).toBe('');
   });
 
   it('ends the chat with the component', async () => {

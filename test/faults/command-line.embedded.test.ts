@@ -19,7 +19,18 @@ const COMMANDS = [
   'key revoke',
   'member add',
   'member list',
-].concat(['migrate', 'org create', 'org list', 'org set', 'org show', 'secrets rotate', 'website select']);
+].concat([
+  'backup',
+  'migrate',
+  'org create',
+  'org list',
+  'org set',
+  'org show',
+  'restore',
+  'secrets forget',
+  'secrets rotate',
+  'website select',
+]);
 const root = mkdtempSync(join(tmpdir(), 'command-line-'));
 const untouched = join(root, 'untouched');
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -119,6 +130,7 @@ describe.each(['with the service running', 'without a service'] as const)('the c
         agentLimit: 3,
       },
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      retainDays: null,
     };
     const { organizations } = (await run('org list')).answer as { organizations: { name: string }[] };
     expect(organizations.at(-1)).toEqual(acme);

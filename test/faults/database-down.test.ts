@@ -1,74 +1,24 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { Client } from 'pg';
-import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_ATTEMPTS } from '../../src/conversations/engine/limits.js';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { OUTAGE_MS, OWNER_SILENT_SECONDS, STORE_AGAIN_MS } from '../../src/conversations/engine/limits.js';
 import { RunOwner } from '../../src/conversations/engine/run-owner.js';
+import { RunReader } from '../../src/conversations/persistence/run-reader.repository.js';
 import { RunRepository } from '../../src/conversations/persistence/run.repository.js';
+import type { PromptVerdict } from '../../src/conversations/index.js';
+import { AgentHooksRepository } from '../../src/hooks/persistence/agent-hooks.repository.js';
+import { IntegrationStateRepository } from '../../src/integrations/persistence/integration-state.repository.js';
 import { DatabaseUnavailable } from '../../src/platform/database/index.js';
-import { COUNT_KEPT_MS } from '../../src/platform/jobs/limits.js';
 import { approve, ASKS_ALWAYS, NotingTool } from '../support/approvals.js';
 import { countingRuns } from '../support/counted-runs.js';
-import { type Answer, message, startService, type TestService, until } from '../support/harness.js';
-import { ManualClock } from '../support/manual-clock.js';
-import { clusterOnly } from '../support/modes.js';
-import { type MetricFamily, readPrometheusText, sampleOf } from '../support/prometheus-text.js';
+import { STEP_MS, useDatabaseOutages } from '../support/database-outages.js';
+import { message, until } from '../support/harness.js';
+import { heldRequest, heldRun } from '../support/held-run.js';
 import { anthropicWire } from '../support/provider-wire.js';
 import { refuseRows } from '../support/refuse-rows.js';
 import { calls, HeldReply, refuses, says } from '../support/scripted-models.js';
-import { during, scriptedRuns } from '../support/scripted-runs.js';
+import { during } from '../support/scripted-runs.js';
 import { endOf, Talk } from '../support/talk.js';
-import { connectToTestDatabase } from '../support/test-database.js';
-import { CuttableProxy } from '../support/cuttable-proxy.js';
 
-const SERVER = process.env['TEST_MODE'] === 'cluster' ? process.env['DATABASE_URL'] : undefined;
-
-const clock = new ManualClock();
-let service: TestService;
-/** The proxy in front of the database, if it is a server. */
-let proxy: CuttableProxy | undefined;
-
-beforeAll(async () => {
-  if (SERVER !== undefined) {
-    const url = new URL(SERVER);
-    proxy = await CuttableProxy.start({ host: url.hostname, port: Number(url.port) });
-    url.hostname = '127.0.0.1';
-    url.port = String(proxy.port);
-    process.env['DATABASE_URL'] = url.href;
-  }
-  service = await startService({ clock, extensions: scriptedRuns });
-});
-afterAll(async () => {
-  await service.close();
-  await proxy?.close();
-});
-beforeEach(() => {
-  service.models.reset();
-});
-
-/** The embedded database cannot become unreachable, but it can refuse statements, as with a full disk. */
-function refuseEnds(): Promise<BringBack> {
-  return refuseRows(service.database, {
-    change: 'update',
-    on: 'runs',
-    when: "new.status <> 'running'",
-    error: 'disk_full',
-  });
-}
-
-type BringBack = () => Promise<unknown>;
-
-/** Makes the database unreachable; the returned function brings it back. */
-async function softDelete(how: 'cut' | 'stalled' = 'cut'): Promise<BringBack> {
-  if (!proxy) return refuseEnds();
-  const way = proxy;
-  if (how === 'cut') way.cut();
-  else way.stall('everything');
-  return () => {
-    // Bytes under way when the network failed are lost and do not arrive late.
-    way.cut();
-    way.restore();
-    return Promise.resolve();
-  };
-}
+const { clock, service, refuseEnds, makeUnavailable, passing } = useDatabaseOutages();
 
 /** Waits for the stored end, which the service tries again every two seconds. */
 async function untilStored(talk: Talk): Promise<void> {
@@ -78,45 +28,151 @@ async function untilStored(talk: Talk): Promise<void> {
   }, 'the end of the run is stored');
 }
 
-/**
- * The result of `work` while the clock advances, since the service pauses between attempts to store an end. Slow enough
- * that the run does not time out on a busy machine.
- */
-async function passing<Value>(work: Promise<Value>): Promise<Value> {
-  let settled = false;
-  const settle = (): void => {
-    settled = true;
-  };
-  work.then(settle, settle);
+const WAITING = '\n\n: waiting for the database\n\n';
+
+/** A stream that is being read, as its bytes come. */
+class Listening {
+  text = '';
+  readonly ended: Promise<void>;
+
+  constructor(response: Promise<Response>) {
+    this.ended = this.read(response);
+    this.ended.catch(() => undefined);
+  }
+
+  private async read(response: Promise<Response>): Promise<void> {
+    const { status, body } = await response;
+    if (status !== 200 || !body) throw new Error(`The stream was answered with ${status}`);
+    for await (const chunk of body.pipeThrough(new TextDecoderStream())) this.text += chunk;
+  }
+}
+
+function listen(talk: Talk, path: string, body: object): Listening {
+  return new Listening(service.fetch('POST', path, { key: talk.key, body }));
+}
+
+/** The same message on each route that streams. */
+const STREAMS = {
+  native: (talk: Talk) => listen(talk, `${talk.path}/runs/stream`, message('Hi')),
+  agUi: (talk: Talk) =>
+    listen(talk, `/v1/agents/${talk.agentId}/ag-ui`, {
+      ...{ threadId: talk.threadId, runId: 'run-1', tools: [], context: [], state: {}, forwardedProps: {} },
+      messages: [{ id: 'message-1', role: 'user', content: 'Hi' }],
+    }),
+  completion: (talk: Talk) =>
+    listen(talk, '/v1/chat/completions', {
+      ...{ assistant_id: talk.agentId, thread_id: talk.threadId, stream: true },
+      messages: [{ role: 'user', content: 'Hi' }],
+    }),
+};
+
+/** Lets time pass until each of the streams says that its run waits. */
+async function untilTheyWait(...streams: readonly Listening[]): Promise<void> {
   await until(
     async () => {
-      if (!settled) await clock.advance(STORE_PAUSE_MS);
-      return settled;
+      await clock.advance(STEP_MS);
+      return streams.every(({ text }) => text.includes(WAITING));
     },
-    'the run ends',
+    'the streams say that their runs wait',
     { everyMs: 25 },
   );
-  return work;
 }
 
 describe('a database that is unreachable when a run ends', () => {
-  it('causes RUN_ERROR internal and 500, and the end is stored when it is back', async () => {
-    const [streamed, waited] = [await Talk.start(service), await Talk.start(service)];
-    const [first, second] = [new HeldReply(['Half'], [' and half']), new HeldReply(['Half'], [' and half'])];
-    service.models.next(first.script);
-    const streaming = streamed.streamed('Hi');
-    await first.asked;
-    service.models.next(second.script);
-    const waiting = waited.run<Record<string, unknown>>('Hi');
-    await second.asked;
+  it('fails no run: streams say that it waits, callers wait, and each gets the end that is stored once it is back', async () => {
+    const counted = await countingRuns(service);
+    const reply = () => new HeldReply(['Half'], [' and half'], { input: 7, output: 5 });
+    const waited = await heldRequest(service, (talk) => talk.run('Hi'), reply());
+    const streamed = await Promise.all(Object.values(STREAMS).map((start) => heldRequest(service, start, reply())));
+    const streams = streamed.map(({ running }) => running);
 
-    const bringBack = await softDelete();
-    for (const held of [first, second]) held.finish();
-
-    expect(endOf(await passing(streaming))).toMatchObject({ type: 'RUN_ERROR', code: 'internal' });
-    expect(await passing(waiting)).toMatchObject({ status: 500, body: { error: 'Internal Server Error' } });
+    const bringBack = await makeUnavailable();
+    for (const { held } of [waited, ...streamed]) held.finish();
+    await untilTheyWait(...streams);
+    let answered = false;
+    void waited.running.then(() => (answered = true));
+    // Longer than the silence after which a process counts as dead.
+    await clock.advance((OWNER_SILENT_SECONDS + 5) * 1_000);
+    expect(answered).toBe(false);
+    for (const { text } of streams) expect(text).not.toMatch(/RUN_ERROR|RUN_FINISHED|DONE/);
     await bringBack();
-    for (const talk of [streamed, waited]) {
+
+    expect(await passing(waited.running)).toMatchObject({
+      status: 200,
+      body: { run: { status: 'completed', usage: { inputTokens: 7 } }, message: { content: 'Half and half' } },
+    });
+    for (const { ended } of streams) await passing(ended);
+    const [native, agUi, completion] = streams.map(({ text }) => text);
+    for (const text of [native, agUi]) expect(text).toMatch(/"type":"RUN_FINISHED"[^\n]*\n\n$/);
+    expect(completion).toMatch(/"finish_reason":"stop"[^]*data: \[DONE\]\n\n$/);
+    for (const { talk } of [waited, ...streamed]) {
+      expect(await talk.storedRun()).toMatchObject({ status: 'completed', error: null });
+      expect(await talk.lines()).toEqual(['user: Hi', 'assistant: Half and half']);
+      expect(await talk.trace()).toMatchObject({ status: 'completed', usage: { outputTokens: 5 } });
+    }
+    expect(await counted()).toEqual([{ completed: 4 }]);
+  });
+
+  it('makes no tool call before the call is stored: the run waits, and then goes on', async () => {
+    const talk = await Talk.start(service);
+    const look = new NotingTool('look');
+    during(talk.threadId, { tools: [look.offered] });
+    service.models.next(calls('look', { at: 'it' }), says('Seen.'));
+    const bringBack = await refuseRows(service.database, {
+      change: 'insert',
+      on: 'messages',
+      when: "new.role = 'assistant' and new.status = 'incomplete'",
+      error: 'disk_full',
+    });
+    const stream = STREAMS.native(talk);
+    await untilTheyWait(stream);
+    expect(look.inputs).toEqual([]);
+    await bringBack();
+    await passing(stream.ended);
+    expect(look.inputs).toEqual([{ at: 'it' }]);
+    expect(await talk.storedRun()).toMatchObject({ status: 'completed' });
+    expect(await talk.lines()).toEqual(['user: Hi', 'assistant: Seen.']);
+  });
+
+  it('lets a run that waits be cancelled', async () => {
+    const talk = await Talk.start(service);
+    const look = new NotingTool('look');
+    during(talk.threadId, { tools: [look.offered] });
+    service.models.next(calls('look'));
+    const bringBack = await refuseRows(service.database, {
+      change: 'insert',
+      on: 'messages',
+      when: "new.role = 'assistant' and new.tool_calls::text like '%running%'",
+      error: 'disk_full',
+    });
+    const stream = STREAMS.native(talk);
+    await untilTheyWait(stream);
+    const run = await talk.storedRun();
+    await service.http('POST', `${talk.path}/runs/${run?.id ?? ''}/cancel`, { key: talk.key });
+    await passing(stream.ended);
+    await bringBack();
+    expect(look.inputs).toEqual([]);
+    expect(await talk.storedRun()).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('fails the run after two minutes, whose end is stored when the database is back', async () => {
+    const [streamed, waited] = [await heldRequest(service, STREAMS.native), await heldRun(service)];
+    const stream = streamed.running;
+
+    const bringBack = await makeUnavailable();
+    for (const { held } of [streamed, waited]) held.finish();
+    await untilTheyWait(stream);
+    await clock.advance(OUTAGE_MS - 20_000);
+    expect(stream.text).not.toContain('RUN_ERROR');
+
+    await passing(stream.ended, OUTAGE_MS / 20);
+    expect(stream.text).toMatch(/"type":"RUN_ERROR"[^\n]*"code":"internal"[^\n]*\n\n$/);
+    expect(await passing(waited.running, OUTAGE_MS / 20)).toMatchObject({
+      status: 500,
+      body: { error: 'Internal Server Error' },
+    });
+    await bringBack();
+    for (const { talk } of [streamed, waited]) {
       await untilStored(talk);
       expect(await talk.storedRun()).toMatchObject({ status: 'failed', error: { code: 'internal' } });
       expect((await talk.messages())[1]).toMatchObject({ content: 'Half and half', status: 'incomplete' });
@@ -127,37 +183,61 @@ describe('a database that is unreachable when a run ends', () => {
   });
 
   it('keeps the thread busy until the end is stored', async () => {
-    const talk = await Talk.start(service);
-    const held = new HeldReply(['Half']);
-    service.models.next(held.script);
-    const streaming = talk.streamed('Hi');
-    await held.asked;
+    const { talk, held, running: stream } = await heldRequest(service, STREAMS.native);
     const restore = await refuseEnds();
     held.finish();
-    await passing(streaming);
-    await clock.advance(STORE_AGAIN_MS);
+    await untilTheyWait(stream);
     expect(await talk.run('Too early')).toMatchObject({ status: 409, body: { code: 'thread_busy' } });
     await restore();
-    await untilStored(talk);
+    await passing(stream.ended);
     service.models.next(says('Back'));
     expect(await talk.run('Again')).toMatchObject({ status: 200 });
-    expect(await talk.lines()).toEqual(['user: Hi', 'assistant: Half.', 'user: Again', 'assistant: Back']);
+    expect(await talk.lines()).toEqual(['user: Hi', 'assistant: Half and half', 'user: Again', 'assistant: Back']);
+  });
+});
+
+describe('a database that is unreachable when a run is prepared', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  it.each([
+    ['the tools of its integrations', () => jest.spyOn(service.app.get(IntegrationStateRepository), 'listForAgent')],
+    ['its hooks', () => jest.spyOn(service.app.get(AgentHooksRepository), 'find')],
+  ] as const)('fails and blocks nothing: the run waits, and then reads %s again', async (_what, reading) => {
+    const talk = await Talk.start(service);
+    const read = reading();
+    read.mockRejectedValueOnce(new DatabaseUnavailable(undefined));
+    service.models.next(says('Hello'));
+    expect(await passing(talk.run('Hi'))).toMatchObject({ status: 200, body: { message: { content: 'Hello' } } });
+    expect(read.mock.calls.length).toBeGreaterThan(1);
+    expect(service.models.requests).toHaveLength(1);
+  });
+
+  it('calls a hook before the prompt again, which has read nothing', async () => {
+    const talk = await Talk.start(service);
+    const asked: string[] = [];
+    const beforePrompt = (): Promise<PromptVerdict> => {
+      asked.push('asked');
+      if (asked.length === 1) return Promise.reject(new DatabaseUnavailable(undefined));
+      return Promise.resolve({ decision: 'continue', additionalContext: ['checked'] });
+    };
+    during(talk.threadId, { hooks: { beforePrompt } });
+    service.models.next(says('Hello'));
+    expect(await passing(talk.run('Hi'))).toMatchObject({ status: 200, body: { message: { content: 'Hello' } } });
+    expect(asked).toHaveLength(2);
   });
 });
 
 describe('an end that the database has stored, with the response lost', () => {
-  /**
-   * The next end is stored, but its statement fails as if the database were unreachable; `more` attempts are refused.
-   */
-  function loseAnswer(more = 0): void {
+  /** The next end is stored, but its statement fails as if the database were unreachable. */
+  function loseAnswer(): void {
     const runs = service.app.get(RunRepository);
     const finish = runs.finish.bind(runs);
-    const lost = jest.spyOn(runs, 'finish').mockImplementationOnce(async (...end) => {
+    jest.spyOn(runs, 'finish').mockImplementationOnce(async (...end) => {
       await finish(...end);
       throw new DatabaseUnavailable(new Error('The answer was lost'));
     });
-    for (let tries = 0; tries < more; tries += 1)
-      lost.mockRejectedValueOnce(new DatabaseUnavailable(new Error('Away')));
   }
 
   afterEach(() => {
@@ -225,9 +305,10 @@ describe('an end that the database has stored, with the response lost', () => {
     const talk = await Talk.start(service);
     const counted = await countingRuns(service);
     service.models.next(says('Hello'));
-    loseAnswer(STORE_ATTEMPTS - 1);
-    expect(await passing(talk.run<object>('Hi'))).toMatchObject({ status: 500 });
-    expect(service.app.get(RunOwner).unsettled.size).toBe(1);
+    const reader = jest.spyOn(service.app.get(RunReader), 'find').mockRejectedValue(new DatabaseUnavailable(undefined));
+    loseAnswer();
+    expect(await passing(talk.run<object>('Hi'), OUTAGE_MS / 20)).toMatchObject({ status: 500 });
+    reader.mockRestore();
     await until(async () => {
       await clock.advance(STORE_AGAIN_MS);
       return service.app.get(RunOwner).unsettled.size === 0;
@@ -236,132 +317,5 @@ describe('an end that the database has stored, with the response lost', () => {
     expect(await talk.lines()).toEqual(['user: Hi', 'assistant: Hello']);
     await until(async () => Object.keys((await counted())[0] ?? {}).length > 0, 'the run is counted');
     expect(await counted()).toEqual([{ completed: 1 }]);
-  });
-});
-
-clusterOnly('a database that is unreachable', () => {
-  it.each(['cut', 'stalled'] as const)(
-    '(the connection %s) answers 503 within two seconds, and serves as before once it is back',
-    async (how) => {
-      const talk = await Talk.start(service);
-      service.models.always(says('Hello'));
-      await talk.run('Warm');
-      const bringBack = await softDelete(how);
-
-      const send = (method: string, path: string, body?: object): Promise<Answer> =>
-        service.http(method, path, { key: talk.key, ...(body ? { body } : {}) });
-      const began = Date.now();
-      const answers = await Promise.all([
-        send('POST', `${talk.path}/runs`, message('Hi')),
-        send('POST', `${talk.path}/runs/stream`, message('Hi')),
-        send('GET', `${talk.path}/messages`),
-        send('POST', '/v1/threads', { assistant_id: talk.agentId }),
-      ]);
-      // Generous for a busy machine, but below the limit of the longest statement, thirty seconds.
-      expect(Date.now() - began).toBeLessThan(12_000);
-      for (const { status, body, headers } of answers) {
-        expect({ status, error: body['error'] }).toEqual({ status: 503, error: 'service_unavailable' });
-        expect(headers.get('retry-after')).toBe('2');
-      }
-      await bringBack();
-      expect(await talk.run('Again')).toMatchObject({ status: 200 });
-      expect(await talk.lines()).toEqual(['user: Warm', 'assistant: Hello', 'user: Again', 'assistant: Hello']);
-    },
-  );
-
-  it('leaks no connection: the service survives more outages than it has connections', async () => {
-    const talk = await Talk.start(service);
-    service.models.always(says('Hello'));
-    for (let round = 0; round < 15; round += 1) {
-      const broken = service.database.transaction(async (transaction) => {
-        await transaction.query('select pg_terminate_backend(pg_backend_pid())');
-      });
-      await expect(broken).rejects.toThrow('cannot reach its database');
-    }
-    expect(await talk.run('Hi')).toMatchObject({ status: 200 });
-  });
-});
-
-clusterOnly('what the service measures', () => {
-  async function scraped(): Promise<ReadonlyMap<string, MetricFamily>> {
-    const { status, text } = await service.http('GET', '/metrics');
-    expect(status).toBe(200);
-    return readPrometheusText(text);
-  }
-
-  function connections(families: ReadonlyMap<string, MetricFamily>): readonly (number | undefined)[] {
-    return ['total', 'idle', 'waiting'].map((state) =>
-      sampleOf(families, 'agent_service_database_connections', { state }),
-    );
-  }
-
-  it.each(['cut', 'stalled'] as const)(
-    'lacks the jobs while the database is unreachable (%s), and has them when it is back',
-    async (how) => {
-      await clock.advance(COUNT_KEPT_MS);
-      const bringBack = await softDelete(how);
-      const away = await passing(scraped());
-      await bringBack();
-      expect([sampleOf(away, 'agent_service_jobs_up'), sampleOf(away, 'agent_service_outbox_lag_seconds')]).toEqual([
-        0,
-        undefined,
-      ]);
-      expect(away.get('agent_service_jobs')?.samples).toEqual([]);
-      expect(sampleOf(away, 'agent_service_active_runs')).toBe(0);
-      await until(async () => {
-        await clock.advance(COUNT_KEPT_MS);
-        return sampleOf(await passing(scraped()), 'agent_service_jobs_up') === 1;
-      }, 'the jobs are counted again');
-    },
-  );
-
-  it('have the pool: connections in use, and waiting requests', async () => {
-    // Counted now, so that the request below waits for no connection.
-    await clock.advance(COUNT_KEPT_MS);
-    await passing(scraped());
-    const held = Promise.withResolvers<undefined>();
-    const POOL = 10;
-    const holding = Array.from({ length: POOL + 2 }, () => service.database.transaction(() => held.promise));
-    await until(async () => (connections(await scraped())[2] ?? 0) >= 2, 'the pool is used up');
-    expect(connections(await scraped()).slice(0, 2)).toEqual([POOL, 0]);
-    held.resolve(undefined);
-    await Promise.all(holding);
-    await until(async () => connections(await scraped())[2] === 0, 'no request waits');
-    expect(connections(await scraped())[1]).toBeGreaterThan(0);
-  });
-});
-
-clusterOnly('a way to the database that loses an answer', () => {
-  let beside: Client;
-
-  beforeAll(async () => {
-    beside = await connectToTestDatabase(service.database, SERVER);
-  });
-  afterAll(() => beside.end());
-
-  it('loses no end of a run: callers get what was stored', async () => {
-    const talk = await Talk.start(service);
-    const held = new HeldReply(['Half'], [' and half']);
-    service.models.next(held.script);
-    const running = talk.run('Hi');
-    await held.asked;
-    // These connections are open already; new ones would fail.
-    await Promise.all(Array.from({ length: 5 }, () => service.database.query('select pg_sleep(0.05)')));
-
-    proxy?.stall('answers');
-    held.finish();
-    await until(async () => {
-      const { rows } = await beside.query<{ status: string }>('select status from runs where thread_id = $1', [
-        talk.threadId,
-      ]);
-      return rows[0]?.status === 'completed';
-    }, 'the end is stored');
-    proxy?.cut();
-    proxy?.restore();
-
-    expect(await passing(running)).toMatchObject({ status: 200, body: { message: { content: 'Half and half' } } });
-    expect(await talk.storedRun()).toMatchObject({ status: 'completed' });
-    service.models.next(says('Hello'));
-    expect(await talk.run('Again')).toMatchObject({ status: 200 });
   });
 });

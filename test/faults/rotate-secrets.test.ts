@@ -114,6 +114,30 @@ async function expectKeySent(
   expect(models.requests.slice(before).map(({ headers }) => anthropicWire.keyOf(headers))).toEqual([apiKey]);
 }
 
+const OTHER_KEY = { SECRETS_KEY: Buffer.alloc(32, 9).toString('base64') };
+
+it('a start with another key than that of the stored secrets is refused in one line, until that key is back or its secrets are given up', async () => {
+  const first = await start();
+  const key = first.firstKey ?? '';
+  const agent = await agentWith(new ServiceClient(first, key), 'own-key');
+  await first.kill();
+
+  const refused = ServiceProcess.spawn({ environment: { ...variables(), ...OTHER_KEY } });
+  expect(await refused.ended()).toBe(1);
+  expect(refused.written).toMatch(/^SECRETS_KEY: the stored secrets are encrypted with another master key [^\n]+\n$/);
+  const second = await start();
+  await expectKeySent(new ServiceClient(second, key), agent);
+  await second.kill();
+
+  expect(await operate(['secrets', 'forget'], variables())).toMatchObject({ code: 0, answer: { removed: 0 } });
+  const forgotten = await operate(['secrets', 'forget'], { ...variables(), ...OTHER_KEY });
+  expect(forgotten).toMatchObject({ code: 0, answer: { removed: expect.any(Number) } });
+  expect(forgotten.answer?.['removed']).toBeGreaterThan(0);
+  const third = new ServiceClient(await start(OTHER_KEY), key);
+  await third.call('PUT', `/v1/agents/${agent.id}/provider-key`, { apiKey: 'new-key' });
+  await expectKeySent(third, { ...agent, apiKey: 'new-key' });
+});
+
 const keyFiles = (): string[] => readdirSync(data.path).filter((name) => name.startsWith('secrets.key'));
 
 embeddedOnly('a service with its key in DATA_DIR', () => {

@@ -48,7 +48,15 @@ export class ServiceClient {
 
   async call<Body>(method: string, path: string, body?: object): Promise<Body> {
     const response = await this.fetch(method, path, body);
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return (text === '' ? undefined : JSON.parse(text)) as Body;
+  }
+
+  async upload<Body>(path: string, form: FormData): Promise<Body> {
+    const headers = { authorization: `Bearer ${this.key}` };
+    const response = await fetch(this.service.url + path, { method: 'POST', headers, body: form });
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as Body;
   }
 

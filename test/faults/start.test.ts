@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
+import { BASE } from '../../src/platform/database/index.js';
 import { dataFolder } from '../support/data-folder.js';
 import { until } from '../support/harness.js';
 import { type ModeEnvironment, modeEnvironment } from '../support/mode-environment.js';
@@ -205,13 +206,12 @@ describe('a start that a setting makes impossible', () => {
         environment: { ...own.variables, REDIS_URL: 'redis://127.0.0.1:1', DATA_DIR: folder() },
       });
       const ready = await fetch(`${service.url}/health/ready`);
-      expect(ready.status).toBe(503);
-      const { checks } = (await ready.json()) as { checks: Record<string, string> };
-      expect(
-        Object.keys(checks)
-          .filter((part) => checks[part] !== 'ok')
-          .sort(),
-      ).toEqual(['jobs', 'redis']);
+      expect(ready.status).toBe(200);
+      expect(await ready.json()).toMatchObject({
+        status: 'ok',
+        checks: { database: 'ok', files: 'ok' },
+        redis: 'away',
+      });
       for (const line of ['Redis cannot be reached', 'The job queue cannot be reached']) {
         await until(() => service.written.includes(line), 'the log says so');
         expect(service.written.split(line)).toHaveLength(2);
@@ -224,7 +224,9 @@ describe('a start that a setting makes impossible', () => {
     it('needs no Redis: the database has the jobs, and the log has no warning', async () => {
       const own = await modeEnvironment();
       const service = await start({ environment: { ...own.variables, REDIS_URL: '', DATA_DIR: folder() } });
-      expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+      const ready = await fetch(`${service.url}/health/ready`);
+      expect(ready.status).toBe(200);
+      expect(await ready.json()).not.toHaveProperty('redis');
       expect(service.written).not.toContain('Warning');
       await service.kill();
       await own.close();
@@ -281,5 +283,59 @@ describe('the output of the process', () => {
     expect(first.written + second.written).not.toMatch(/canary|managed-\w+-key/);
     if (environment.variables['SECRETS_KEY'])
       expect(first.written + second.written).not.toContain(environment.variables['SECRETS_KEY']);
+  });
+});
+
+clusterOnly('a build that is older than the database allows', () => {
+  const add = `insert into schema_migrations (name, release, oldest_build) values ('2999010100_later', '9.0.0', $1)`;
+
+  it('does not start, and says both versions in one line; it starts where the newer migrations allow it', async () => {
+    const own = await modeEnvironment();
+    const client = new Client({ connectionString: own.variables['DATABASE_URL'] });
+    await client.connect();
+    try {
+      await (await start({ environment: { ...own.variables, DATA_DIR: folder() } })).kill();
+      await client.query(add, ['2998010100_earlier']);
+      const options = { environment: { ...own.variables, DATA_DIR: folder() } };
+      const { code, said } = await refusedStart(options);
+      expect(code).toBe(1);
+      expect(said).toMatch(/^The database is at 2999010100_later \(release 9\.0\.0\), and this build is at [^\n]+\n$/);
+      await client.query('update schema_migrations set oldest_build = $1 where release = $2', [BASE, '9.0.0']);
+      await start(options);
+    } finally {
+      await client.end();
+      await own.close();
+    }
+  });
+
+  it('stops where it works on jobs, with exit code 1 and the same line in its log; else it is not ready', async () => {
+    const own = await modeEnvironment();
+    const client = new Client({ connectionString: own.variables['DATABASE_URL'] });
+    await client.connect();
+    try {
+      const environment = { ...own.variables, DATA_DIR: folder(), LOG_LEVEL: 'info', METRICS_PORT: '0' };
+      const api = await start({ environment, role: 'api' });
+      const entry = resolve('test/support/hurried-service.mjs');
+      const working = (['worker', 'all'] as const).map((role) => ServiceProcess.spawn({ environment, entry, role }));
+      started.push(...working);
+      await until(() => working.every(({ written }) => /The worker is ready|"Ready"/.test(written)), 'they work');
+      await client.query(add, ['2998010100_earlier']);
+      await until(() => working.every(({ exited }) => exited), 'they stop');
+      for (const process of working) {
+        expect(await process.ended()).toBe(1);
+        expect(process.written).toMatch(
+          /"reason":"The database is at 2999010100_later \(release 9\.0\.0\), and this build/,
+        );
+      }
+      const ready = await fetch(`${api.url}/health/ready`);
+      expect(ready.status).toBe(503);
+      expect(await ready.text()).toContain('The database is at 2999010100_later (release 9.0.0)');
+      const { rows } = await client.query('select id from job_workers');
+      expect(rows).toEqual([]);
+    } finally {
+      await Promise.all(started.splice(0).map((process) => process.kill()));
+      await client.end();
+      await own.close();
+    }
   });
 });

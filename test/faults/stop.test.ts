@@ -93,6 +93,18 @@ describe('a service that gets SIGTERM', () => {
     expect((await again.streamed(threadId, 'Again')).at(-1)).toMatchObject({ type: 'RUN_FINISHED' });
   });
 
+  it('serves new runs on new connections during the delay, is not ready, and exits at once at a second signal', async () => {
+    service = await start({ SHUTDOWN_DELAY_SECONDS: '24' });
+    const client = new ServiceClient(service, key);
+    const { threadId } = await client.thread();
+    models.next(says('Still here'));
+    service.signal('SIGTERM');
+    await until(async () => (await client.fetch('GET', '/health/ready')).status === 503, 'it says that it stops');
+    expect((await client.streamed(threadId, 'Hi')).at(-1)).toMatchObject({ type: 'RUN_FINISHED' });
+    service.signal('SIGTERM');
+    expect(await service.ended()).toBe(1);
+  });
+
   it('exits with 0 at once when it has nothing to do', async () => {
     service = await start();
     service.signal('SIGTERM');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type DataFolder, dataFolder } from '../support/data-folder.js';
 import { HookServer, LEFT_OPEN } from '../support/hook-server.js';
 import { type ModeEnvironment, modeEnvironment } from '../support/mode-environment.js';
-import { says, ScriptedModels } from '../support/scripted-models.js';
+import { HeldReply, says, ScriptedModels } from '../support/scripted-models.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { ServiceClient } from './service-client.js';
@@ -53,7 +53,26 @@ async function runFor(service: ServiceProcess, path: string): Promise<string | u
 const patience = { withinMs: 120_000, everyMs: 50 };
 
 describe('a process that is killed', () => {
+  it('during a run loses no event of it: the successor that ends the run delivers that it failed', async () => {
+    const first = await start();
+    const client = new ServiceClient(first, key);
+    await client.call('POST', '/v1/webhooks', { url: receiver.url('/failed'), events: ['run.failed'] });
+    const { threadId } = await client.thread();
+    const held = new HeldReply(['Half']);
+    models.next(held.script);
+    const streaming = client.streamed(threadId, 'Hi').catch(() => []);
+    await held.asked;
+    await first.kill();
+    await streaming;
+    held.finish();
+    await start();
+    await until(() => receiver.of('/failed').length > 0, 'the event is delivered', patience);
+    expect(receiver.of('/failed')).toHaveLength(1);
+    expect(receiver.of('/failed')[0]?.input).toMatchObject({ type: 'run.failed', data: { thread_id: threadId } });
+  });
+
   it('between the end of a run and its delivery loses nothing: its successor delivers it', async () => {
+    await started.at(-1)?.kill();
     const first = await start();
     const runId = await runFor(first, '/between');
     await first.kill();

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** A TCP relay to a real server, whose network a test takes away and gives back. */
 export class CuttableProxy {
   private readonly sockets = new Set<Socket>();
+  private readonly vanished = new Set<Socket>();
   private readonly upstreams = new WeakSet<Socket>();
   private cutOff = false;
   private stalled: 'nothing' | 'answers' | 'everything' = 'nothing';
@@ -45,6 +46,15 @@ export class CuttableProxy {
     for (const socket of this.sockets) this.hold(socket);
   }
 
+  /** The connections of now stay open and carry nothing more, as to a host that has vanished; new ones work. */
+  vanish(): void {
+    for (const socket of this.sockets) {
+      socket.pause();
+      this.vanished.add(socket);
+    }
+    this.sockets.clear();
+  }
+
   restore(): void {
     this.cutOff = false;
     this.stalled = 'nothing';
@@ -53,6 +63,7 @@ export class CuttableProxy {
 
   async close(): Promise<void> {
     this.cut();
+    for (const socket of this.vanished) socket.destroy();
     this.server.close();
     await once(this.server, 'close');
   }

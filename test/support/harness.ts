@@ -15,6 +15,7 @@ import { createHttpApp } from '../../src/platform/http/create-http-app.js';
 import { JobWorkers } from '../../src/platform/jobs/index.js';
 import { type OperatorKernel, runCommand } from '../../src/platform/command-line/index.js';
 import { createLogger, type LogDestination } from '../../src/platform/telemetry/index.js';
+import { loggedErrors } from './jest/logged-errors.js';
 import { DocumentedAnswers } from './documented-answers.js';
 import { RotateSecrets } from '../../src/platform/vault/index.js';
 import { clusterVariables } from './mode-environment.js';
@@ -191,7 +192,7 @@ export class TestService extends RunningService {
       {
         PORT: '0',
         DATA_DIR: dataDir,
-        LOG_LEVEL: 'silent',
+        LOG_LEVEL: 'error',
         ...models.environment,
         ...(open.url === undefined ? {} : clusterVariables(open.url)),
         ...options.environment,
@@ -199,7 +200,7 @@ export class TestService extends RunningService {
       { role: 'all', demo: false },
     );
     if (options.egressAllow) Object.assign(settings, { egressAllow: options.egressAllow });
-    const logger = createLogger(settings, options.log);
+    const logger = createLogger(settings, options.log ?? loggedErrors);
     const isOwn = added.every(({ modules, healthChecks = [] }) => modules.length + healthChecks.length === 0);
     const boot = async (on: OpenTestDatabase): Promise<NestFastifyApplication> => {
       const app = await createHttpApp({
@@ -217,6 +218,7 @@ export class TestService extends RunningService {
     };
     const app = await boot(open);
     const kernel: OperatorKernel = {
+      settings,
       open,
       clock,
       events: app.get(EventBus),
@@ -266,8 +268,23 @@ export function useService(options: ServiceOptions = {}): TestService {
   beforeEach(() => {
     started?.models.reset();
   });
+  return onceStarted(() => started);
+}
+
+/** Another process on the same database, for all tests of a file or group, as `useService` has the first one. */
+export function useReplica(service: TestService): TestService {
+  let replica: TestService | undefined;
+  beforeAll(async () => {
+    replica = await service.replica();
+  });
+  afterAll(() => replica?.close());
+  return onceStarted(() => replica);
+}
+
+function onceStarted(service: () => TestService | undefined): TestService {
   return new Proxy({} as TestService, {
     get: (_none, name) => {
+      const started = service();
       if (!started) throw new Error('The service is not started yet: use it only in hooks and tests');
       const value: unknown = Reflect.get(started, name);
       return typeof value === 'function' ? (value.bind(started) as unknown) : value;

@@ -21,5 +21,7 @@ export function clusterVariables(databaseUrl: string): Record<string, string> {
     REDIS_URL: process.env['REDIS_URL'] ?? '',
     REDIS_PREFIX: `test-${newId()}`,
     SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+    // No balancer sends requests to processes that stop.
+    SHUTDOWN_DELAY_SECONDS: '0',
   };
 }

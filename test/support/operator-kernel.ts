@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/platform/clock/index.js';
+import { readSettings } from '../../src/platform/config/index.js';
 import type { OpenDatabase } from '../../src/platform/database/index.js';
 import { EventBus } from '../../src/platform/events/index.js';
 import type { OperatorKernel } from '../../src/platform/command-line/index.js';
@@ -8,5 +9,5 @@ export function operatorKernel(open: OpenDatabase, clock: Clock, events = new Ev
   const rotateSecrets = (): never => {
     throw new Error('These commands ask for no rotation of secrets');
   };
-  return { open, clock, events, rotateSecrets };
+  return { settings: readSettings({}, { role: 'all', demo: false }), open, clock, events, rotateSecrets };
 }

@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { MemoryFS, PGlite, type PGliteOptions } from '@electric-sql/pglite';
-import { type ContextSchema, migrate, type OpenDatabase } from '../../src/platform/database/index.js';
+import { type ContextSchema, migrate, type OpenDatabase, preparedVersion } from '../../src/platform/database/index.js';
 import { openPglite } from '../../src/platform/database/embedded-database.js';
 import { newId } from '../../src/platform/ids/index.js';
 import { jobsSchema } from '../../src/platform/jobs/index.js';
@@ -22,9 +22,8 @@ const clusters = new Map<string, Promise<Cluster>>();
  * takes seconds, so they are kept between test runs, under a name that any change to a migration changes.
  */
 export function preparedCluster(schemas: readonly ContextSchema[]): Promise<Cluster> {
-  const steps = schemas.flatMap(({ migrations }) => migrations.map(({ name, statements }) => [name, statements]));
   const queue = schemas.includes(jobsSchema);
-  return kept(JSON.stringify([steps, queue]), () => makeCluster(schemas, queue));
+  return kept(`${preparedVersion(schemas)} ${queue}`, () => makeCluster(schemas, queue));
 }
 
 /** Options of a database in memory that is this cluster, or a new one. */

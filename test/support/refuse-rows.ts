@@ -2,7 +2,7 @@ import type { Database } from '../../src/platform/database/index.js';
 
 interface RefusedRows {
   readonly change: 'insert' | 'update';
-  readonly on: 'runs' | 'traces' | 'oauth_grants' | 'knowledge_website_pages';
+  readonly on: 'runs' | 'messages' | 'traces' | 'oauth_grants' | 'knowledge_website_pages';
   /** An SQL condition on `new`, the row after the change, and for updates `old`; by default all rows. */
   readonly when?: string;
   /** PostgreSQL's name of the error. The service treats `disk_full` like an unavailable database. */

@@ -113,7 +113,7 @@ export class HeldReply {
   readonly asked = new Promise<Exchange>((resolve) => (this.arrived = resolve));
 
   constructor(
-    private readonly before: readonly string[],
+    readonly before: readonly string[],
     private readonly after: readonly string[] = ['.'],
     private readonly usage?: WireUsage,
   ) {}

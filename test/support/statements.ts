@@ -3,12 +3,12 @@ import type { CompiledQuery, DatabaseConnection } from 'kysely';
 import type { Database } from '../../src/platform/database/index.js';
 
 /**
- * Background statements: relaying and running jobs, heartbeats, recording the use of keys, removing the data of deleted threads, agents
- * and integrations. Their jobs start with the service, and no test waits for them.
+ * Background statements: relaying and running jobs, heartbeats, recording the use of keys, looking for webhooks, removing the data of
+ * deleted threads, agents and integrations, and what is kept no longer. Their jobs start with the service, and no test waits for them.
  */
 const BACKGROUND = new RegExp(
   [
-    /\b(outbox|run_owners|overdue|drive_(sources|sign_ins|items))\b/,
+    /\b(outbox|run_owners|job_workers|overdue|drive_(sources|sign_ins|items))\b/,
     /update\s+"?api_keys"?/,
     /\bfrom "?(files|traces|idempotency_keys|oauth_sign_ins)\b[^]*\blimit\b/,
     /\bfrom "threads" as "\w+" where "\w+"\."deleted_at" is not null limit/,
@@ -16,14 +16,16 @@ const BACKGROUND = new RegExp(
     /^\s*select "\w+"\."id" from "tool_integrations" as "\w+" where "\w+"\."id" in \(/,
     /\bturn = 'waiting' and changed_at </,
     /"knowledge_uploads"[^]*\bfor update skip locked\b/,
-    /^\s*with recursive holders as\b/,
+    /^\s*with recursive\s+holders as\b/,
     /\bknowledge_website|\bcrawl_hosts\b/,
     /^\s*delete from sessions where id = any\b|"session_signing_keys" as "s0" where "s0"\."created_at" </,
     /^\s*delete from threads where id = any\b[^]*'widget'/,
     /\bbare_users$|^\s*update sessions set user_key = null\b/,
     /\bcredit_entries where not counted\b|^\s*update credit_periods\b/,
-    /^\s*(?:with recursive owing as|update webhook_endpoints|delete from webhook_deliveries|select endpoint\.url)\b/,
+    /^\s*(?:with recursive\s+owing as|update webhook_endpoints|delete from webhook_deliveries|select endpoint\.url)\b/,
     /\bupdate webhook_deliveries delivery\b/,
+    /\bdistinct organization_id from webhook_endpoints\b/,
+    /\bdelete from credit_entries\b|"retain_days" is not null|\bfrom agents\s+where version >/,
     /'traces\.publish'|\bupdate traces set published_at\b/,
     /\b(?:delete from|insert into) (?:removed_runs|suggestion_usage|trace_counts|agent_usage|agent_users)\b/,
     /\bfrom agent_usage\s+where \(agent_id, width/,

@@ -1,12 +1,10 @@
-import type { Redis } from 'ioredis';
-import { connectRedis } from '../../src/platform/redis/index.js';
-import { createLogger } from '../../src/platform/telemetry/index.js';
+import { Redis } from 'ioredis';
 
 export const REDIS_URL = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
 
 /** A connection like the service's, but without its limit for the time of a command, which a busy machine exceeds. */
 export async function openRedis(): Promise<Redis> {
-  const redis = connectRedis(REDIS_URL, createLogger({ logLevel: 'silent' })).duplicate({ commandTimeout: undefined });
+  const redis = new Redis(REDIS_URL, { lazyConnect: true, enableOfflineQueue: false, maxRetriesPerRequest: 0 });
   await redis.connect();
   return redis;
 }

@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { PurgeVersions } from '../../../src/agents/jobs/purge-versions.job.js';
+import { OldVersionsRepository } from '../../../src/agents/persistence/old-versions.repository.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { useService, type TestOrganization } from '../../support/harness.js';
+import { activeJob } from '../../support/job-site.js';
 import { type AgentBody, createAgent, type ErrorBody, outcome } from './support.js';
 
 interface Version {
@@ -300,5 +303,90 @@ describe('POST /v1/agents/{agentId}/versions/{version}/restore', () => {
     );
     expect((await restore(id, 1, await service.organization())).status).toBe(404);
     expect(await versions(id)).toHaveLength(2);
+  });
+});
+
+describe('the versions of an agent', () => {
+  const large = (letter: string): string => letter.repeat(5_000);
+  /** As a run of the job does, without its repetitions. */
+  async function removeAllBut(id: string, kept: number): Promise<number> {
+    const versions = service.app.get(OldVersionsRepository);
+    await versions.removeUnusedTexts(organization.id, id);
+    return versions.removeSome(organization.id, id, { kept, limit: 2 });
+  }
+
+  it('are only the newest; these can be restored with the parts that they have from removed ones', async () => {
+    const { id } = await createAgent(service, organization);
+    await patch(id, { systemPrompt: large('a') });
+    await send('PUT', `${id}/sections`, { sections: [{ name: 'tone', content: 'Be kind.' }] });
+    for (const name of ['Grace', 'Mary', 'Edith']) await patch(id, { name });
+    await patch(id, { systemPrompt: large('b') });
+    while ((await removeAllBut(id, 3)) > 0);
+    expect((await versions(id)).map(({ version }) => version)).toEqual([7, 6, 5]);
+    expect(await versions(id, '?before=5')).toEqual([]);
+    expect((await restore<ErrorBody>(id, 4)).status).toBe(404);
+    expect((await restore(id, 5)).body).toMatchObject({ version: 8, name: 'Mary', systemPrompt: large('a') });
+    const { text } = await send('GET', `${id}/sections`);
+    expect(text).toContain('Be kind.');
+  });
+
+  it('that a limited removal leaves can all be restored, and texts that none of them has are removed', async () => {
+    const { id } = await createAgent(service, organization);
+    for (const letter of ['a', 'b', 'c', 'd', 'e', 'f']) await patch(id, { systemPrompt: large(letter) });
+    expect(await removeAllBut(id, 3)).toBe(2);
+    expect((await restore(id, 3)).body).toMatchObject({ systemPrompt: large('b') });
+    while ((await removeAllBut(id, 3)) > 0);
+    for (const letter of ['g', 'h']) {
+      await patch(id, { systemPrompt: large(letter) });
+      await removeAllBut(id, 3);
+    }
+    const texts = await service.database.query<{ first: string }>(
+      'select left(content, 1) as first from agent_version_texts where agent_id = $1 order by 1',
+      [id],
+    );
+    expect(texts.map(({ first }) => first)).toEqual(['b', 'e', 'f', 'g', 'h']);
+  });
+
+  it('leave their large texts to the next run of the job, because a list of versions may just be reading them', async () => {
+    const { id } = await createAgent(service, organization);
+    for (const letter of ['a', 'b']) await patch(id, { systemPrompt: large(letter) });
+    const texts = async (): Promise<string[]> => {
+      const sql = 'select left(content, 1) as first from agent_version_texts where agent_id = $1 order by 1';
+      return (await service.database.query<{ first: string }>(sql, [id])).map(({ first }) => first);
+    };
+    /** More than the job removes at once. */
+    const addCopies = async (copied: number, from: number, to: number): Promise<void> => {
+      await service.database.query(
+        `insert into agent_versions (organization_id, agent_id, version, created_at, changed_by, changes, changes_bytes)
+         select organization_id, agent_id, nth, created_at, changed_by, changes, changes_bytes
+         from agent_versions, generate_series($3::int, $4::int) nth where agent_id = $1 and version = $2`,
+        [id, copied, from, to],
+      );
+      await service.database.query('update agents set version = $2 where id = $1', [id, to]);
+    };
+    await addCopies(1, 4, 260);
+    await service.app.get(PurgeVersions).process(activeJob({}));
+    expect(await texts()).toEqual(['a', 'b']);
+    await addCopies(260, 261, 270);
+    await service.app.get(PurgeVersions).process(activeJob({}));
+    expect(await texts()).toEqual(['b']);
+  });
+
+  it('are the newest 200, once the job has removed the others', async () => {
+    const { id } = await createAgent(service, organization);
+    await service.database.query(
+      `insert into agent_versions (organization_id, agent_id, version, created_at, changed_by, changes, changes_bytes)
+       select organization_id, agent_id, nth, created_at, changed_by, changes, changes_bytes
+       from agent_versions, generate_series(2, 260) nth where agent_id = $1`,
+      [id],
+    );
+    await service.database.query('update agents set version = 260 where id = $1', [id]);
+    await service.app.get(PurgeVersions).process(activeJob({}));
+    const left = await service.database.query(
+      'select min(version), count(*)::int from agent_versions where agent_id = $1',
+      [id],
+    );
+    expect(left).toEqual([{ min: 61, count: 200 }]);
+    expect((await restore(id, 61)).status).toBe(200);
   });
 });

@@ -35,7 +35,7 @@ it('a completion whose events cannot be read ends with an error and [DONE]', asy
   const chat = await Chat.start(service);
   breakEvents();
   const { chunks, end, headers } = await chat.streamed([user('Hi')]);
-  const error = { message: 'The run failed for a reason inside the service.', type: 'server_error', code: 'internal' };
+  const error = { message: 'The events of this run cannot be read.', type: 'server_error', code: 'internal' };
   expect(chunks.slice(1)).toEqual([{ error }]);
   expect(end).toBe('[DONE]');
   expectLogged(headers.get('x-request-id'));

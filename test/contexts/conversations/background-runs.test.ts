@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { approve, askForPayments, ASKS_ALWAYS, NotingTool } from '../../support/approvals.js';
 import { until, useService } from '../../support/harness.js';
+import { heldRequest } from '../../support/held-run.js';
 import { calls, HeldReply, says } from '../../support/scripted-models.js';
 import { during, scriptedRuns } from '../../support/scripted-runs.js';
 import { endOf, type RunResult, Talk, textOf } from '../../support/talk.js';
@@ -9,6 +10,7 @@ import { mintSession } from '../../support/web-sessions.js';
 const service = useService({ extensions: scriptedRuns });
 
 const BACKGROUND = { background: true };
+const inBackground = (talk: Talk) => talk.run('Hi', BACKGROUND);
 const userMessage = { role: 'user', content: 'Hi' };
 
 async function endedRun(talk: Talk, runId: string): Promise<RunResult> {
@@ -18,46 +20,37 @@ async function endedRun(talk: Talk, runId: string): Promise<RunResult> {
 
 describe('a background run', () => {
   it('is answered with 202 while it is under way, and is read when it has ended', async () => {
-    const talk = await Talk.start(service);
-    const held = new HeldReply(['Hello'], [' there.']);
-    service.models.next(held.script);
+    const { talk, held, running } = await heldRequest(service, inBackground);
 
-    const accepted = await talk.run('Hi', BACKGROUND);
+    const accepted = await running;
 
     expect(accepted).toMatchObject({ status: 202, body: { run: { status: 'running', completedAt: null } } });
     expect(accepted.body).toMatchObject({ message: null, interrupts: [] });
     expect(accepted.headers.get('x-thread-id')).toBe(talk.threadId);
-    await held.asked;
     expect(await talk.run('More')).toMatchObject({ status: 409, body: { code: 'thread_busy' } });
     expect((await talk.storedAs(accepted.body.run.id)).body).toEqual(accepted.body);
     held.finish();
     expect(await endedRun(talk, accepted.body.run.id)).toMatchObject({
       run: { status: 'completed' },
-      message: { content: 'Hello there.' },
+      message: { content: 'Half and half' },
     });
-    expect(await talk.lines()).toEqual(['user: Hi', 'assistant: Hello there.']);
+    expect(await talk.lines()).toEqual(['user: Hi', 'assistant: Half and half']);
   });
 
   it('can be joined from its first event', async () => {
-    const talk = await Talk.start(service);
-    const held = new HeldReply(['Hello'], [' there.']);
-    service.models.next(held.script);
-    const { body } = await talk.run('Hi', BACKGROUND);
-    await held.asked;
+    const { talk, held, running } = await heldRequest(service, inBackground);
+    const { body } = await running;
 
     const joined = talk.streamedBody({ rejoin: { runId: body.run.id } });
     held.finish();
 
-    expect(textOf(await joined)).toBe('Hello there.');
+    expect(textOf(await joined)).toBe('Half and half');
     expect(endOf(await joined)).toMatchObject({ type: 'RUN_FINISHED', result: { run: { id: body.run.id } } });
   });
 
   it('can be cancelled, and keeps the text it had', async () => {
-    const talk = await Talk.start(service);
-    const held = new HeldReply(['Hello'], [' there.']);
-    service.models.next(held.script);
-    const { body } = await talk.run('Hi', BACKGROUND);
-    await held.asked;
+    const { talk, held, running } = await heldRequest(service, inBackground);
+    const { body } = await running;
 
     const cancelled = await service.http('POST', `${talk.path}/runs/${body.run.id}/cancel`, { key: talk.key });
 

@@ -151,16 +151,15 @@ describe('a process that does not end its turn', () => {
 
 describe('a run that is cancelled', () => {
   it.each(['silent', 'deaf', 'never_starts'] as const)(
-    'ends within a second when its process is %s, which is killed',
+    'ends before the time is over that its process has to stop, when it is %s and has to be killed',
     async (fault) => {
       const paying = await PayingTalk.start();
       await fake.meets(fault);
       let run: Promise<Answer<RunResult>> | undefined;
       await fake.untilHanging(() => (run = paying.run()));
-      const began = performance.now();
       await paying.cancel();
+      // The clock stands still.
       expect((await run)?.body.run.status).toBe('cancelled');
-      expect(performance.now() - began).toBeLessThan(1_000);
       expect(paying.pay.inputs).toEqual([]);
       await clock.advance(STOP_MS);
       await untilGone(fault);
@@ -169,17 +168,15 @@ describe('a run that is cancelled', () => {
     },
   );
 
-  it('ends within a second during a model call, and its process serves the next run', async () => {
+  it('ends at once during a model call, and its process serves the next run', async () => {
     const paying = await PayingTalk.start();
     await fake.meets();
     const held = new HeldReply(['Wait']);
     service.models.next(held.script);
     const run = paying.talk.run('Hi');
     await held.asked;
-    const began = performance.now();
     await paying.cancel();
     expect((await run).body.run.status).toBe('cancelled');
-    expect(performance.now() - began).toBeLessThan(1_000);
     held.finish();
     await untilCounted('busy', 0);
     service.models.next(says('Hello'));

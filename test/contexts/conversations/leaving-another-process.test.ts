@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@je
 import { HEARTBEAT_MS } from '../../../src/conversations/engine/limits.js';
 import { RunRepository } from '../../../src/conversations/persistence/run.repository.js';
 import { message, startService, type TestService, until } from '../../support/harness.js';
+import { heldRequest, heldRun } from '../../support/held-run.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { heartbeatsOver } from '../../support/run-owners.js';
-import { HeldReply } from '../../support/scripted-models.js';
 import { statementsOf } from '../../support/statements.js';
-import { Talk } from '../../support/talk.js';
+import type { Talk } from '../../support/talk.js';
 
 const clock = new ManualClock();
 const unhandled: unknown[] = [];
@@ -74,14 +74,12 @@ describe('a caller that disconnects while another process executes the run', () 
     ['a repeat of a waiting run', waitingRun],
     ['a repeat of a chat completion', chatCompletion],
   ])('from %s causes no further reads, and the run continues', async (_what, requestOf) => {
-    const talk = await Talk.start(service);
-    const { path, ...options } = requestOf(talk);
-    const held = new HeldReply(['Half'], [' and half']);
-    service.models.next(held.script);
-    const running = service.http('POST', path, { key: talk.key, ...options });
-    await held.asked;
+    const { talk, held, running } = await heldRequest(service, (caller) => {
+      const { path, ...options } = requestOf(caller);
+      return service.http('POST', path, { key: caller.key, ...options });
+    });
 
-    await leaveWhileWaiting(talk, { path, ...options });
+    await leaveWhileWaiting(talk, requestOf(talk));
     await until(async () => (await reads()) === 0, 'no caller waits for the run');
 
     held.finish();
@@ -90,11 +88,7 @@ describe('a caller that disconnects while another process executes the run', () 
   });
 
   it('from a cancel request causes no further reads, and the run is cancelled', async () => {
-    const talk = await Talk.start(service);
-    const held = new HeldReply(['Half'], [' and half']);
-    service.models.next(held.script);
-    const running = talk.run('Hi');
-    const exchange = await held.asked;
+    const { talk, held, running, asked } = await heldRun(service);
     const run = await talk.storedRun();
     await heartbeatsOver(service, replica);
 
@@ -106,7 +100,7 @@ describe('a caller that disconnects while another process executes the run', () 
     beat.mockRestore();
     await clock.advance(HEARTBEAT_MS);
 
-    await exchange.disconnected;
+    await asked.disconnected;
     held.finish();
     expect(await running).toMatchObject({ status: 200, body: { run: { status: 'cancelled' } } });
     expect(unhandled).toEqual([]);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { useService } from '../../support/harness.js';
-import { HeldReply, says } from '../../support/scripted-models.js';
+import { heldRun } from '../../support/held-run.js';
+import { says } from '../../support/scripted-models.js';
 import { endOf, Talk } from '../../support/talk.js';
 
 const service = useService();
@@ -11,26 +12,22 @@ describe('a thread on which a run is under way', () => {
   it.each(['runs', 'runs/stream'])(
     'refuses a second one on %s with 409 thread_busy and stores nothing of it',
     async (route) => {
-      const talk = await Talk.start(service);
-      const held = new HeldReply(['Just'], [' a moment']);
-      service.models.next(held.script);
-      const first = talk.run('First');
-      await held.asked;
+      const { talk, held, running } = await heldRun(service);
 
       const body = { message: { role: 'user', content: 'Second' } };
       const second = await service.http('POST', `${talk.path}/${route}`, { key: talk.key, body });
 
       expect(second.status).toBe(409);
       expect(second.body).toEqual(BUSY);
-      expect(await talk.lines()).toEqual(['user: First']);
+      expect(await talk.lines()).toEqual(['user: Hi']);
       held.finish();
-      expect(await first).toMatchObject({ status: 200, body: { message: { content: 'Just a moment' } } });
+      expect(await running).toMatchObject({ status: 200, body: { message: { content: 'Half and half' } } });
 
       service.models.next(says('Third answer'));
       expect(await talk.run('Third')).toMatchObject({ status: 200 });
       expect(await talk.lines()).toEqual([
-        'user: First',
-        'assistant: Just a moment',
+        'user: Hi',
+        'assistant: Half and half',
         'user: Third',
         'assistant: Third answer',
       ]);
@@ -39,14 +36,11 @@ describe('a thread on which a run is under way', () => {
   );
 
   it('does not block other threads of the agent', async () => {
-    const talk = await Talk.start(service);
-    const held = new HeldReply([]);
-    service.models.next(held.script, says('Free'));
-    const first = talk.run('First');
-    await held.asked;
+    const { talk, held, running } = await heldRun(service);
+    service.models.next(says('Free'));
     expect(await (await talk.another()).run('Elsewhere')).toMatchObject({ status: 200 });
     held.finish();
-    await first;
+    await running;
   });
 
   it('has stored the message before the model is called', async () => {

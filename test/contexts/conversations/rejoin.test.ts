@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { message, useService, type StreamedEvent, until } from '../../support/harness.js';
+import { message, useService, type StreamedEvent } from '../../support/harness.js';
+import { heldStream } from '../../support/held-run.js';
 import { HeldReply, says } from '../../support/scripted-models.js';
 import { readEvents } from '../../support/sse.js';
-import { textOf } from '../../support/talk.js';
+import { endOf } from '../../support/talk.js';
 
 const service = useService();
 
@@ -11,7 +12,8 @@ async function conversation(): Promise<{ key: string; threadId: string }> {
   return { key, threadId: await service.thread(key, await service.agent(key)) };
 }
 
-async function collect(events: AsyncIterable<StreamedEvent>, all: StreamedEvent[] = []): Promise<StreamedEvent[]> {
+async function collect(events: AsyncIterable<StreamedEvent>): Promise<StreamedEvent[]> {
+  const all: StreamedEvent[] = [];
   for await (const event of events) all.push(event);
   return all;
 }
@@ -28,20 +30,13 @@ async function rejoin(path: string, key: string, headers: Record<string, string>
 
 describe('a stream after its reader has disconnected', () => {
   it('can be joined after any event while the run continues, with no gap and no repeat', async () => {
-    const { key, threadId } = await conversation();
-    const held = new HeldReply(['one', ' two'], [' three']);
-    service.models.next(held.script);
-    const first = collect(service.stream(`/v1/threads/${threadId}/runs/stream`, { key, body: message('Hi') }));
-    await held.asked;
-    const { runs } = {
-      runs: await service.database.query<{ id: string }>('select id from runs where thread_id = $1', [threadId]),
-    };
-    const path = `/v1/threads/${threadId}/runs/${runs[0]?.id ?? ''}/stream`;
-    const joined = [0, 1, 2, 3].map((after) => rejoin(`${path}?starting_after=${after}`, key));
-    const byHeader = rejoin(path, key, { 'last-event-id': '2' });
+    const { talk, held, running, runId } = await heldStream(service, new HeldReply(['one', ' two'], [' three']));
+    const path = `${talk.path}/runs/${runId}/stream`;
+    const joined = [0, 1, 2, 3].map((after) => rejoin(`${path}?starting_after=${after}`, talk.key));
+    const byHeader = rejoin(path, talk.key, { 'last-event-id': '2' });
     held.finish();
 
-    const all = await first;
+    const all = await running;
     for (const [after, events] of (await Promise.all(joined)).entries()) expect(events).toEqual(all.slice(after));
     expect(await byHeader).toEqual(all.slice(2));
   });
@@ -91,7 +86,7 @@ describe('a stream after its reader has disconnected', () => {
       `insert into runs (id, organization_id, thread_id, agent_id, owner_id, message_id, status, provider, model,
                          use_own_api_key, created_at, completed_at)
        select $1::uuid, organization_id, thread_id, agent_id, owner_id, gen_random_uuid(), 'completed', provider, model,
-              use_own_api_key, created_at, completed_at from runs where id = $2`,
+              use_own_api_key, created_at, completed_at - interval '6 minutes' from runs where id = $2`,
       [old, runId],
     );
     const gone = await service.http('GET', `/v1/threads/${threadId}/runs/${old}/stream`, { key });
@@ -112,28 +107,18 @@ describe('a stream after its reader has disconnected', () => {
 
 describe('a run', () => {
   it('is cancelled on request: the text so far is kept and the provider’s connection is closed', async () => {
-    const { key, threadId } = await conversation();
-    const held = new HeldReply(['so far'], [' and on']);
-    service.models.next(held.script);
-    const read: StreamedEvent[] = [];
-    const streaming = collect(
-      service.stream(`/v1/threads/${threadId}/runs/stream`, { key, body: message('Hi') }),
-      read,
-    );
-    const exchange = await held.asked;
-    await until(() => textOf(read) === 'so far', 'the run has the text');
-    const listed = await service.database.query<{ id: string }>('select id from runs where thread_id = $1', [threadId]);
+    const { talk, held, running, asked, runId } = await heldStream(service);
 
-    const cancelled = await service.http('POST', `/v1/threads/${threadId}/runs/${listed[0]?.id ?? ''}/cancel`, { key });
+    const cancelled = await service.http('POST', `${talk.path}/runs/${runId}/cancel`, { key: talk.key });
 
     expect(cancelled.status).toBe(200);
     expect(cancelled.body).toMatchObject({
       run: { status: 'cancelled', error: null },
-      message: { content: 'so far', status: 'incomplete' },
+      message: { content: 'Half', status: 'incomplete' },
     });
-    await exchange.disconnected;
+    await asked.disconnected;
     held.finish();
-    expect((await streaming).at(-1)?.event).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } });
+    expect(endOf(await running)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } });
   });
 
   it('can be read, and cancelling an ended one changes nothing', async () => {

@@ -4,6 +4,7 @@ import { newId } from '../../../src/platform/ids/index.js';
 import { ShutdownState } from '../../../src/platform/lifecycle/index.js';
 import { useUpBudget } from '../../support/budgets.js';
 import { type Answer, message, useService, type TestService } from '../../support/harness.js';
+import { heldRun } from '../../support/held-run.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { breaksOffAfter, HeldReply, refuses, says } from '../../support/scripted-models.js';
 import { Talk } from '../../support/talk.js';
@@ -127,14 +128,10 @@ describe.each(ROUTES)('the header x-thread-id of $name has the thread', (route) 
   });
 
   it('on 409 thread_busy', async () => {
-    const talk = await Talk.start(service);
-    const held = new HeldReply(['Just']);
-    service.models.next(held.script);
-    const first = talk.run('First');
-    await held.asked;
+    const { talk, held, running } = await heldRun(service);
     const busy = await send(route, talk);
     held.finish();
-    await first;
+    await running;
     expectNamed(busy, 409, talk.threadId);
     expect(busy.body).toMatchObject({ code: 'thread_busy' });
   });

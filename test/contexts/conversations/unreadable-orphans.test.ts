@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { HEARTBEAT_MS } from '../../../src/conversations/engine/limits.js';
-import { type StreamedEvent, type TestService, useService } from '../../support/harness.js';
+import { type StreamedEvent, useReplica, useService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { disown, endOrphan } from '../../support/run-owners.js';
 import { answers } from '../../support/scripted-models.js';
@@ -15,13 +15,7 @@ const service = useService({
   extensions: scriptedRuns,
   log: { write: (line) => void lines.push(line) },
 });
-/** Another process on the same database. */
-let replica: TestService;
-
-beforeAll(async () => {
-  replica = await service.replica();
-});
-afterAll(() => replica.close());
+const replica = useReplica(service);
 
 interface Orphan {
   readonly talk: Talk;

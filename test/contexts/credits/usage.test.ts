@@ -3,7 +3,10 @@ import { Injectable, Module } from '@nestjs/common';
 import { type PromptVerdict, type RunContext, RunHooks } from '../../../src/conversations/index.js';
 import { COUNT_ENTRIES } from '../../../src/credits/persistence/credit-periods.sql.js';
 import { CreditPeriodRepository } from '../../../src/credits/persistence/credit-period.repository.js';
+import { PurgeEntries } from '../../../src/credits/jobs/purge-entries.job.js';
+import { monthOf, monthsBefore } from '../../../src/credits/domain/period.js';
 import { newId } from '../../../src/platform/ids/index.js';
+import { activeJob } from '../../support/job-site.js';
 import { useService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { endOrphan, disown } from '../../support/run-owners.js';
@@ -353,5 +356,37 @@ describe('the lists', () => {
     const { key } = await service.organization();
     const { status, body } = await service.http('GET', `/v1/credits/usage/${list}?${query}`, { key });
     expect([status, body['code']]).toEqual([400, 'FST_ERR_VALIDATION']);
+  });
+});
+
+describe('entries', () => {
+  it('are listed for 24 months, and the sums of months for ever', async () => {
+    const talk = await Talk.start(service);
+    const month = monthOf(clock.now());
+    const jumpTo = (months: number) => {
+      clock.jump(monthsBefore(month, -months).getTime() + 3_600_000 - clock.now().getTime());
+    };
+    await spend(talk, 7);
+    const purge = () => service.app.get(PurgeEntries).process(activeJob({}));
+    await countAll();
+    jumpTo(24);
+    await purge();
+    expect((await entriesOf(talk)).length).toBe(1);
+    jumpTo(25);
+    await service.database.query('update credit_entries set counted = false where organization_id = $1', [
+      talk.organization.id,
+    ]);
+    await purge();
+    // In no sum yet, as far as the job knows.
+    expect((await entriesOf(talk)).length).toBe(1);
+    await service.database.query('update credit_entries set counted = true where organization_id = $1', [
+      talk.organization.id,
+    ]);
+    await purge();
+    expect(await entriesOf(talk)).toEqual([]);
+    const { body } = await periods(service, talk.key, '?limit=24');
+    const { body: older } = await periods(service, talk.key, `?limit=24&cursor=${body.nextCursor ?? ''}`);
+    const used = [...body.periods, ...older.periods].filter(({ creditsUsed }) => creditsUsed > 0);
+    expect(used).toMatchObject([{ startsAt: month.toISOString(), creditsUsed: 0.7 }]);
   });
 });

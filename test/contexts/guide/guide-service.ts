@@ -74,7 +74,7 @@ export class GuideService {
       ...{ SITE: site.origin, TOOLS: tools.url, KEY_FILE: keyFile() },
       ...{ GUARD: `http://127.0.0.1:${this.guardPort}`, GUARD_PORT: String(this.guardPort) },
       ...{ RECEIVER: `http://127.0.0.1:${this.receiverPort}`, RECEIVER_PORT: String(this.receiverPort) },
-      ...{ DATA_DIR: this.dataDir, HOME: tmpdir() },
+      ...{ DATA_DIR: this.dataDir, HOME: tmpdir(), BACKUPS: mkdtempSync(join(this.dataDir, 'backups-')) },
     };
   }
 }

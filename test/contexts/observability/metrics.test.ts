@@ -176,6 +176,17 @@ it('a failed run is counted by the code of its error, and no other run is', asyn
   expect(await statuses()).toEqual({ completed: 1, failed: 2 });
 });
 
+it("a failed run on a customer's own key is the customer's, and any other the operator's", async () => {
+  const talk = await Talk.start(service, { provider: { type: 'anthropic', useOwnApiKey: true, apiKey: 'wrong' } });
+  const causes = await counting('agent_service_failed_runs_total', 'cause');
+  service.models.next(refuses(401));
+  expect((await talk.run('Refuse')).status).toBe(422);
+  expect(await causes()).toEqual({ customer: 1 });
+  service.models.next(refuses(401));
+  await (await talk.withAnotherAgent()).run('Refuse');
+  expect(await causes()).toEqual({ customer: 1, operator: 1 });
+});
+
 it('active runs and streams are counted', async () => {
   const activeCounts = async (): Promise<(number | undefined)[]> => {
     const families = await scraped();

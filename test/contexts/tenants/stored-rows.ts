@@ -4,6 +4,7 @@ import type { Database } from '../../../src/platform/database/index.js';
 const OF_THE_PROCESS = new Set([
   'outbox',
   'run_owners',
+  'job_workers',
   'schema_migrations',
   // The order in which all processes and organizations may request a host.
   'crawl_hosts',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { clusterOnly } from '../../support/modes.js';
 import { LEFT_OPEN } from '../../support/hook-server.js';
 import { until } from '../../support/until.js';
 import { useHookServer, useHookService } from '../hooks/support.js';
@@ -36,7 +37,7 @@ describe('endpoints that hang', () => {
   }, 60_000);
 });
 
-describe('two processes', () => {
+clusterOnly('two processes', () => {
   it('send each delivery once between them', async () => {
     const replica = await service.replica();
     try {

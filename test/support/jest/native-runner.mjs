@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module';
 import circus from 'jest-circus/runner';
 import { jest, useGlobals } from './globals.mjs';
+import { takeLoggedErrors } from './logged-errors.ts';
 import { loadNatively } from './native-modules.mjs';
 
 const require = createRequire(import.meta.url);
@@ -24,7 +25,7 @@ export default async function runNatively(globalConfig, config, environment, run
   // Jest's function maps only code that jest has compiled; Node's own maps these sources.
   Error.prepareStackTrace = undefined;
   try {
-    return await circus.default(
+    const result = await circus.default(
       globalConfig,
       { ...config, injectGlobals: false },
       realm,
@@ -32,11 +33,21 @@ export default async function runNatively(globalConfig, config, environment, run
       testPath,
       send,
     );
+    return withLoggedErrors(result);
   } finally {
+    takeLoggedErrors();
     jest.restoreAllMocks();
     restore();
     removeTests();
   }
+}
+
+/** An answer 500 tells its cause nowhere else, and a failure under load may not come a second time. */
+function withLoggedErrors(result) {
+  const lines = takeLoggedErrors();
+  if (result.numFailingTests === 0 || lines.length === 0) return result;
+  const told = `  ● the last errors in the log of the service\n\n${lines.map((line) => `    ${line}`).join('\n')}\n`;
+  return { ...result, failureMessage: `${result.failureMessage ?? ''}${told}` };
 }
 
 function saveRealm() {
