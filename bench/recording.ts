@@ -40,7 +40,7 @@ async function observersOf(): Promise<RunObserver[]> {
   const { Metrics } = await built<typeof MetricsModule>('platform/metrics/index.js');
   const { createLogger } = await built<typeof Telemetry>('platform/telemetry/index.js');
   const logger = createLogger({ logLevel: 'info' }, createWriteStream('/dev/null'));
-  const stored = [new RecordTrace(), new RecordUsage(), new RecordRunEvents()];
+  const stored = [new RecordTrace(), new RecordUsage(), new RecordRunEvents({ mayWant: () => true })];
   return [...stored, new RunMetrics(new Metrics(new Registry())), new LogRuns(logger)];
 }
 
@@ -84,6 +84,7 @@ const FINISHED: FinishedRun = {
     },
     usage: { inputTokens: 1_800, outputTokens: 240, totalTokens: 2_040, cachedInputTokens: 1_280, credits: 0.78 },
   },
+  failureCause: null,
   agent: { provider: 'anthropic', model: 'claude', useOwnApiKey: false },
   channel: 'api',
   userMessage: { id: ID, text: 'How do I change a tyre? '.repeat(10) },
