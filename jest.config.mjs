@@ -70,7 +70,8 @@ export default {
   reporters: isCluster || mode === 'browser' ? ['default', '<rootDir>/tools/fail-on-skipped.mjs'] : ['default'],
   projects: projects[mode],
   testSequencer: '<rootDir>/test/support/jest/slow-files-first.mjs',
-  testTimeout: 60_000,
+  // Of a test that takes 20 seconds on two quick cores; on slow and busy ones it takes four times as long.
+  testTimeout: 120_000,
   // Jest leaves one core free by default; on two that would be half of them. On a cluster tests wait for other processes, the databases' among them.
   // A number, because jest takes a percentage above 100 for a number of workers.
   maxWorkers: isCluster ? Math.ceil(1.5 * availableParallelism()) : '100%',

@@ -88,7 +88,7 @@ describe('the schema of the values', () => {
     beforeAll(() => {
       const env = { PATH: '/usr/bin', HOME: folder, GOPATH: '/usr/share/gocode', GO111MODULE: 'off' };
       execFileSync(GO ?? '', ['build', '-o', program, resolve('test/support/helm/render.go')], { env });
-    }, 120_000);
+    });
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
     function manifestsOf(values: Values): Manifest[] {
@@ -148,6 +148,28 @@ describe('the schema of the values', () => {
       for (const { spec } of pods) {
         expect(spec['template']).toMatchObject({ spec: { terminationGracePeriodSeconds: grace } });
       }
+    });
+
+    it('give the processes each setting as it is written, however large the number', () => {
+      const settings = { SESSION_RESUME_SECONDS: 2_592_000, LOG_LEVEL: 'info', A_RATIO: 0.25, A_SWITCH: true };
+      const pods = manifestsOf(merged(valuesOf('least-values.yaml'), { settings }));
+      const text = JSON.stringify(pods.filter(({ kind }) => kind === 'Deployment' || kind === 'Job'));
+      for (const [name, value] of Object.entries(settings))
+        expect(text.split(JSON.stringify({ name, value: String(value) }))).toHaveLength(4);
+    });
+
+    it.each([
+      [{ create: true }, 'agents'],
+      [{ create: true, name: 'ours' }, 'ours'],
+      [{ create: false, name: 'theirs' }, 'theirs'],
+      [{ create: false }, 'default'],
+    ])('run under an account that exists: %j', (serviceAccount, account) => {
+      const values = merged(valuesOf('least-values.yaml'), { serviceAccount: { name: '', ...serviceAccount } });
+      const manifests = manifestsOf(values);
+      const made = manifests.filter(({ kind }) => kind === 'ServiceAccount').map(({ metadata }) => metadata.name);
+      expect(made).toEqual(serviceAccount.create ? [account] : []);
+      for (const { spec } of manifests.filter(({ kind }) => kind === 'Deployment'))
+        expect(spec['template']).toMatchObject({ spec: { serviceAccountName: account } });
     });
 
     it('name the secret and hold no value of it', () => {

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '../../src/platform/ids/index.js';
 import { ServiceClient } from './service-client.js';
 import { CustomerWork, expectAllThere } from '../support/customer-work.js';
@@ -16,8 +16,6 @@ import { openTestDatabase, type TestDatabase } from '../support/test-database.js
 import { until } from '../support/until.js';
 
 // Starts processes.
-jest.setTimeout(120_000);
-
 const run = promisify(execFile);
 
 type Variables = Readonly<Record<string, string>>;

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Confirmed, CustomerWork, expectAllThere } from '../support/customer-work.js';
 import { type DataFolder, dataFolder } from '../support/data-folder.js';
 import { operate, type OperatorOutcome } from '../support/operator-process.js';
@@ -22,8 +22,6 @@ import { ServiceProcess } from '../support/service-process.js';
 import { ServiceClient } from './service-client.js';
 
 // Starts processes.
-jest.setTimeout(120_000);
-
 const root = mkdtempSync(join(tmpdir(), 'backup-'));
 const file = join(root, 'service.backup');
 let models: ScriptedModels;
@@ -48,7 +46,7 @@ beforeAll(async () => {
   refusals = await refusedRuns.during(making);
   made = await making;
   await work.stop();
-}, 120_000);
+});
 afterAll(async () => {
   await service.kill();
   await models.close();

@@ -1,15 +1,13 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/platform/ids/index.js';
 import { type DataFolder, dataFolder } from '../support/data-folder.js';
 import { operate, type OperatorOutcome, written } from '../support/operator-process.js';
 import { ServiceProcess } from '../support/service-process.js';
 
 // Starts processes.
-jest.setTimeout(120_000);
-
 const COMMANDS = [
   'agent set',
   'jobs list',

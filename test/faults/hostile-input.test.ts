@@ -36,7 +36,7 @@ beforeAll(async () => {
   const settings = readSettings(environment, { role: 'all', demo: false });
   service = new RunningService(child.url, (line) => operateOn(settings, line));
   world = await createWorld(service);
-}, 60_000);
+});
 
 afterAll(async () => {
   await child.kill();
@@ -110,7 +110,7 @@ describe.each(HOSTILE_SHAPES)('$name', (shape) => {
       if (shape.refused) expect({ name, what, status: seen.result }).toEqual({ name, what, status: 400 });
     }
     expect(texts.size).toBeGreaterThan(0);
-  }, 120_000);
+  });
 });
 
 describe('as many elements as a body may have', () => {
@@ -123,7 +123,7 @@ describe('as many elements as a body may have', () => {
       }
     }
     expect(lists).toBeGreaterThan(4);
-  }, 120_000);
+  });
 });
 
 describe('the largest bodies that are accepted', () => {

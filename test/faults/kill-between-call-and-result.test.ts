@@ -28,7 +28,7 @@ beforeAll(async () => {
   environment = await modeEnvironment();
   data = await dataFolder();
   await start();
-}, 120_000);
+});
 
 afterAll(async () => {
   await service.kill();

@@ -49,7 +49,7 @@ beforeAll(async () => {
   ]);
   tools = await ToolServer.start('streamableHttp', { name: 'pay' });
   await start();
-}, 120_000);
+});
 
 afterAll(async () => {
   await service.kill();
@@ -99,7 +99,7 @@ describe('a process that is killed (SIGKILL) during hooks', () => {
     await start();
     models.reset();
     models.always(says('Going on.'));
-  }, 120_000);
+  });
 
   it.each(EVENTS)(
     'at %s: the run is ended, the thread begins once, no call is made twice, and the next message works',

@@ -36,7 +36,7 @@ beforeAll(async () => {
       auth: { type: 'none' },
     },
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await child.kill();

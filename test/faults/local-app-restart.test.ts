@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type DataFolder, dataFolder } from '../support/data-folder.js';
 import { type ModeEnvironment, modeEnvironment } from '../support/mode-environment.js';
 import { anthropicWire } from '../support/provider-wire.js';
@@ -7,8 +7,6 @@ import { ServiceProcess } from '../support/service-process.js';
 import { ServiceClient } from './service-client.js';
 
 // It starts processes.
-jest.setTimeout(120_000);
-
 let models: ScriptedModels;
 let environment: ModeEnvironment;
 let data: DataFolder;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Pool } from 'pg';
 import { newId } from '../../src/platform/ids/index.js';
 import { CuttableProxy } from '../support/cuttable-proxy.js';
@@ -11,8 +11,6 @@ import { says, ScriptedModels } from '../support/scripted-models.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { ServiceClient } from './service-client.js';
-
-jest.setTimeout(120_000);
 
 /** Fewer than the two services have connections to the pooler, so that every statement may meet any of them. */
 const SERVER_CONNECTIONS = 3;
@@ -70,6 +68,46 @@ clusterOnly('two services behind PgBouncer in transaction mode', () => {
     );
     const written = services.map((service) => service.written).join('\n');
     expect(written).not.toMatch(/prepared statement|"level":(50|60)/);
+  });
+
+  it.each([
+    [
+      'DATABASE_DIRECT_URL is not set',
+      'pooler',
+      null,
+      /^DATABASE_DIRECT_URL: is required, because DATABASE_URL leads to a/m,
+    ],
+    ['both lead to it', 'pooler', 'pooler', /^DATABASE_DIRECT_URL: leads to a connection pooler /m],
+    [
+      'both lead to it under different names',
+      'pooler',
+      'pooler?application_name=x',
+      /^DATABASE_DIRECT_URL: leads to a connection pooler /m,
+    ],
+    ['they are exchanged', 'server', 'pooler', /^DATABASE_DIRECT_URL: leads to a connection pooler /m],
+  ])('are not started when %s', async (_what, queries, migrations, line) => {
+    const { DATABASE_URL: url = '', DATABASE_DIRECT_URL: server = '' } = variables;
+    const address = (name: string): string => name.replace('pooler', url).replace('server', server);
+    const started = ServiceProcess.start({
+      environment: {
+        ...variables,
+        DATABASE_URL: address(queries),
+        DATABASE_DIRECT_URL: migrations === null ? '' : address(migrations),
+      },
+    });
+    await expect(started).rejects.toThrow(line);
+  });
+
+  it('are started with one address when the pooler keeps sessions', async () => {
+    const sessions = await PgBouncer.start(variables['DATABASE_DIRECT_URL'] ?? '', 20, 'session');
+    const url = sessions.to(variables['DATABASE_URL'] ?? '');
+    try {
+      const environment = { ...variables, DATABASE_URL: url, DATABASE_DIRECT_URL: url };
+      const service = await ServiceProcess.start({ environment });
+      await service.kill();
+    } finally {
+      await sessions.stop();
+    }
   });
 
   it('are known to the database by name', async () => {

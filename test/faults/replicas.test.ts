@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { CuttableProxy } from '../support/cuttable-proxy.js';
 import { modeEnvironment } from '../support/mode-environment.js';
@@ -11,8 +11,6 @@ import { until } from '../support/until.js';
 import { ServiceClient } from './service-client.js';
 
 // Each test starts processes.
-jest.setTimeout(120_000);
-
 interface Numbered {
   readonly id: number;
   readonly event: {

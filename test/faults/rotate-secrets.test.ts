@@ -1,6 +1,6 @@
 import { cpSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { schemas } from '../../src/schemas.js';
 import { SystemClock } from '../../src/platform/clock/index.js';
 import { readSettings } from '../../src/platform/config/index.js';
@@ -18,8 +18,6 @@ import { ServiceClient } from './service-client.js';
 import { clusterOnly, embeddedOnly } from '../support/modes.js';
 
 // Each test starts processes.
-jest.setTimeout(120_000);
-
 const DIES = resolve('test/support/rotation-that-dies.mjs');
 const SECRETS = 700;
 

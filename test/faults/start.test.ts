@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { BASE } from '../../src/platform/database/index.js';
 import { dataFolder } from '../support/data-folder.js';
@@ -15,8 +15,6 @@ import { type ProcessOptions, ServiceProcess } from '../support/service-process.
 import { ServiceClient } from './service-client.js';
 
 // Each test starts processes.
-jest.setTimeout(120_000);
-
 let environment: ModeEnvironment;
 const folders: string[] = [];
 const started: ServiceProcess[] = [];

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DataFolder, dataFolder } from '../support/data-folder.js';
 import { until } from '../support/harness.js';
 import { type ModeEnvironment, modeEnvironment } from '../support/mode-environment.js';
@@ -7,8 +7,6 @@ import { ServiceProcess } from '../support/service-process.js';
 import { type ReceivedEvent, ServiceClient } from './service-client.js';
 
 // Each test starts processes.
-jest.setTimeout(120_000);
-
 let models: ScriptedModels;
 let environment: ModeEnvironment;
 let data: DataFolder;

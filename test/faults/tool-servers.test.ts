@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DataFolder, dataFolder } from '../support/data-folder.js';
 import { catalogueOf, isRunning, localApp } from '../support/local-app.js';
 import { answerJson, type Lie, LyingToolServer } from '../support/lying-tool-server.js';
@@ -11,8 +11,6 @@ import { isHarmless, startWatched, watchedCost } from '../support/watched-cost.j
 import { onceFree, type ReceivedEvent, ServiceClient } from './service-client.js';
 
 // Each test starts processes.
-jest.setTimeout(120_000);
-
 const SECRET = 'canary-header-secret';
 
 let models: ScriptedModels;

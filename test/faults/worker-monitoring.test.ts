@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { PRESENT_MS } from '../../src/platform/jobs/limits.js';
 import { newId } from '../../src/platform/ids/index.js';
 import { startService, type TestService, until } from '../support/harness.js';
@@ -7,8 +7,6 @@ import { type ModeEnvironment, modeEnvironment } from '../support/mode-environme
 import { clusterOnly } from '../support/modes.js';
 import { readPrometheusText, sampleOf } from '../support/prometheus-text.js';
 import { ServiceProcess } from '../support/service-process.js';
-
-jest.setTimeout(60_000);
 
 const WORKERS = 'agent_service_job_workers';
 const MONITORING = /"monitoring":"(http:[^"]+)"/;

@@ -6,7 +6,7 @@ import { freePort, ServerProgram } from './server-program.js';
 /** The program of Debian's package; another one by `PGBOUNCER`. */
 const PROGRAM = process.env['PGBOUNCER'] ?? '/usr/sbin/pgbouncer';
 
-/** PgBouncer in transaction mode before a server, with few connections to each of its databases. */
+/** PgBouncer before a server, with few connections to each of its databases. */
 export class PgBouncer {
   private constructor(
     private readonly program: ServerProgram,
@@ -14,7 +14,11 @@ export class PgBouncer {
     private readonly server: URL,
   ) {}
 
-  static async start(serverUrl: string, connections: number): Promise<PgBouncer> {
+  static async start(
+    serverUrl: string,
+    connections: number,
+    mode: 'transaction' | 'session' = 'transaction',
+  ): Promise<PgBouncer> {
     const server = new URL(serverUrl);
     const folder = mkdtempSync(join(tmpdir(), 'pgbouncer-'));
     const port = await freePort();
@@ -27,7 +31,7 @@ export class PgBouncer {
       `listen_port = ${port}`,
       'unix_socket_dir =',
       'auth_type = any',
-      'pool_mode = transaction',
+      `pool_mode = ${mode}`,
       `default_pool_size = ${connections}`,
     ];
     const file = join(folder, 'pgbouncer.ini');

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { createWriteStream, existsSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
-import { pack } from 'tar-stream';
+import { type Headers, pack } from 'tar-stream';
 import { codeOf, messageOf } from '../errors/index.js';
 import { DESCRIPTION, DIGESTS, isPathOfBackup } from './archive-format.js';
 import { CHUNK_BYTES } from './limits.js';
@@ -40,7 +41,7 @@ export class ArchiveWriter {
   }
 
   addFolder(name: string): void {
-    this.tar.entry({ name: checked(name), type: 'directory', mode: 0o700 });
+    this.entry(name, { type: 'directory', mode: 0o700 });
   }
 
   async addText(name: string, text: string): Promise<void> {
@@ -49,7 +50,7 @@ export class ArchiveWriter {
   }
 
   addLink(name: string, target: string): void {
-    this.tar.entry({ name: checked(name), type: 'symlink', linkname: target });
+    this.entry(name, { type: 'symlink', linkname: target });
     this.digests.set(name, createHash('sha256').update(target).digest('hex'));
   }
 
@@ -106,7 +107,7 @@ export class ArchiveWriter {
   ): Promise<void> {
     const { signal } = this.broken;
     const digest = createHash('sha256');
-    const entry = this.tar.entry({ name: checked(name), size, mode });
+    const entry = this.entry(name, { size, mode });
     for await (const chunk of chunks) {
       digest.update(chunk);
       signal.throwIfAborted();
@@ -114,6 +115,11 @@ export class ArchiveWriter {
     }
     entry.end();
     this.digests.set(name, digest.digest('hex'));
+  }
+
+  /** An archive that cannot be written destroys its entries with the error, which would end the process without a listener; `broken` has it too. */
+  private entry(name: string, headers: Omit<Headers, 'name'>): Writable {
+    return this.tar.entry({ ...headers, name: checked(name) }).on('error', () => undefined);
   }
 }
 

@@ -1,4 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -104,4 +106,31 @@ describe('an archive', () => {
     const receiver = Object.assign(new Collector(), { file: () => Promise.reject(full) });
     await expect(readArchive(file, receiver)).rejects.toBe(full);
   });
+
+  // A file limit of the kernel does what a full disk does, at an entry of its own.
+  (process.platform === 'linux' ? it : it.skip)(
+    'that can be written no further is removed, and ends nothing else',
+    async () => {
+      const limit = (bytes: string): Buffer =>
+        execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`]);
+      const ignore = (): void => undefined;
+      process.on('SIGXFSZ', ignore);
+      for (let number = 0; number < 400; number += 1) writeFileSync(join(root, `${number}.page`), randomBytes(8192));
+      limit(String(512 * 1024));
+      try {
+        const archive = ArchiveWriter.create(join(root, 'service.backup'));
+        const all = async (): Promise<void> => {
+          for (let number = 0; number < 400; number += 1)
+            await archive.addFile(`files/${number}`, join(root, `${number}.page`));
+          await archive.complete(() => true);
+        };
+        const failure: unknown = await all().catch((error: unknown) => archive.discard(error));
+        expect(failure).toMatchObject({ message: expect.stringMatching(/^the backup cannot be written to .*: EFBIG/) });
+        expect(readdirSync(root).filter((name) => name.startsWith('service.backup'))).toEqual([]);
+      } finally {
+        limit('unlimited');
+        process.off('SIGXFSZ', ignore);
+      }
+    },
+  );
 });

@@ -4,7 +4,7 @@ import { InvalidSetting } from './invalid-setting.js';
 /** Checks the variables that depend on each other. @throws InvalidSetting, which names the one to change */
 export function checkTogether(env: Environment, role: ProcessRole): void {
   checkServers(env);
-  checkProcess(env, role);
+  checkProcess(env);
   checkOutsideServices(env);
   checkRole(env, role);
 }
@@ -27,10 +27,7 @@ function checkServers(env: Environment): void {
   }
 }
 
-function checkProcess(env: Environment, role: ProcessRole): void {
-  if (env.METRICS_PORT !== undefined && env.METRICS_PORT !== 0 && env.METRICS_PORT === env.PORT && role !== 'worker') {
-    throw new InvalidSetting('METRICS_PORT: must be another port than PORT');
-  }
+function checkProcess(env: Environment): void {
   if ((env.SHUTDOWN_DELAY_SECONDS ?? 0) >= env.SHUTDOWN_SECONDS) {
     throw new InvalidSetting(`SHUTDOWN_DELAY_SECONDS: must be less than SHUTDOWN_SECONDS, ${env.SHUTDOWN_SECONDS}`);
   }

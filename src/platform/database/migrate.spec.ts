@@ -112,6 +112,18 @@ clusterOnly('migrating a database server', () => {
     expect(reported).toEqual(['waits']);
   });
 
+  it('is refused when the process that it waits for has made the tables too new for it', async () => {
+    const base = migration(BASE, ['create table made (id int)']);
+    const next = migration('2026120100_next', ['create table next (id int)']);
+    const newer = await open([base, next, contraction('2027010100_removed', next.name, ['drop table made'])]);
+    const older = await open([base]);
+    const run: OpenDatabase['migrations']['run'] = async (onWait) => {
+      await migrate(newer);
+      return older.migrations.run(onWait);
+    };
+    await expect(migrate({ ...older, migrations: { ...older.migrations, run } })).rejects.toThrow(SchemaRefusal);
+  });
+
   it('migrates an empty database once if several processes start together', async () => {
     const ran = await Promise.all(
       [open([table, slow]), open([table, slow]), open([table, slow])].map(async (each) => migrate(await each)),

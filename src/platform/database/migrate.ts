@@ -5,10 +5,14 @@ import { SchemaRefusal, schemaState, type SchemaState } from './schema-state.js'
  * Migrates the tables. All processes may call it at the same time.
  * @param onWait called when this process begins to wait for another one that migrates
  * @returns the names of the migrations that ran, in order
- * @throws SchemaRefusal when this build may not use the database; nothing is changed then
+ * @throws SchemaRefusal when this build may not use the database, which it has not changed then
  */
 export async function migrate(open: OpenDatabase, onWait: () => void = () => undefined): Promise<string[]> {
-  return (await acceptedState(open)).pending.length === 0 ? [] : open.migrations.run(onWait);
+  if ((await acceptedState(open)).pending.length === 0) return [];
+  const names = await open.migrations.run(onWait);
+  // A newer build may have migrated while this one waited for it, and may no longer allow this one.
+  await acceptedState(open);
+  return names;
 }
 
 /** Names of the migrations of this build that the database lacks, in order. @throws SchemaRefusal */

@@ -12,7 +12,7 @@ import { escapeLiteral } from './escape-literal.js';
 import { ormOptions } from './orm-options.js';
 import { preparingClient, StatementNames } from './preparing-client.js';
 import { type ContextSchema, migrationsOf } from './schema.js';
-import { findRoute, isSameDatabase, type ServerRoute } from './server-route.js';
+import { findRoute, isSameDatabase, type ServerRoute, sharesConnections } from './server-route.js';
 
 /** How long a request waits for a connection before the database counts as unavailable. */
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -21,6 +21,9 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 const DIRECT_URL_MISSING =
   'DATABASE_DIRECT_URL: is required, because DATABASE_URL leads to a connection pooler, and migrations need a connection of their own; ' +
   'name the server past the pooler';
+const DIRECT_URL_POOLED =
+  'DATABASE_DIRECT_URL: leads to a connection pooler that gives other clients the connection between two transactions; ' +
+  'name the server itself, or a pooler in session mode';
 const DIRECT_URL_ELSEWHERE =
   'DATABASE_DIRECT_URL: leads to another database than DATABASE_URL; it must name the same one, past the pooler';
 
@@ -33,7 +36,7 @@ export interface ServerLimits {
 
 export interface ServerAddress {
   readonly url: string;
-  /** The same server past a pooler. */
+  /** The same server past a pooler; undefined when the operator names none. */
   readonly directUrl: string | undefined;
   readonly poolSize: number;
   /** How connections are called in `pg_stat_activity`. */
@@ -42,13 +45,14 @@ export interface ServerAddress {
 
 /** @throws InvalidSetting if the server cannot be used */
 export async function openServer(
-  { url, directUrl = url, poolSize, name }: ServerAddress,
+  { url, directUrl: givenDirectUrl, poolSize, name }: ServerAddress,
   schemas: readonly ContextSchema[],
   { statementTimeoutMs = STATEMENT_TIMEOUT_MS, migrationSilenceMs }: ServerLimits,
 ): Promise<OpenDatabase> {
   // `pg` reads more parameters of the URL than the ORM does, such as `sslmode`; a name in it takes precedence.
   const address = { connectionString: url, fallback_application_name: name };
-  const route = await routeOf(url, directUrl, address);
+  const route = await routeOf(url, givenDirectUrl, address);
+  const directUrl = givenDirectUrl ?? url;
   const names = new StatementNames(route.keepsPrepared);
   let pool: Pool | undefined;
   const orm = await MikroORM.init(
@@ -103,19 +107,26 @@ export async function openServer(
 }
 
 /** Before the pool exists, because its connections depend on it; and the first statement of the ORM would create a missing database. */
-async function routeOf(url: string, directUrl: string, address: ClientConfig): Promise<ServerRoute> {
+async function routeOf(url: string, directUrl: string | undefined, address: ClientConfig): Promise<ServerRoute> {
   const limited = { ...address, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: CONNECT_TIMEOUT_MS };
   const route = await findRoute(limited).catch((error: unknown) => {
     throw connectFailure(error, 'DATABASE_URL', url);
   });
-  if (directUrl === url) {
+  if (directUrl === undefined) {
     if (route.isPooled) throw new InvalidSetting(DIRECT_URL_MISSING);
     return route;
   }
-  const isSame = await isSameDatabase({ ...limited, connectionString: directUrl }, limited).catch((error: unknown) => {
+  const reason = await unfitness({ ...limited, connectionString: directUrl }, limited).catch((error: unknown) => {
     throw connectFailure(error, 'DATABASE_DIRECT_URL', directUrl);
   });
-  // Migrations would prepare a database that no query reaches.
-  if (!isSame) throw new InvalidSetting(DIRECT_URL_ELSEWHERE);
+  if (reason !== null) throw new InvalidSetting(reason);
   return route;
+}
+
+/** @returns why the address cannot be the direct one; null when it can */
+async function unfitness(direct: ClientConfig, queries: ClientConfig): Promise<string | null> {
+  // The lock of a migration would stay behind on a connection of the pooler, and nothing would be heard over it.
+  if (await sharesConnections(direct)) return DIRECT_URL_POOLED;
+  // Migrations would prepare a database that no query reaches.
+  return (await isSameDatabase(direct, queries)) ? null : DIRECT_URL_ELSEWHERE;
 }

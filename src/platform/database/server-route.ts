@@ -20,6 +20,18 @@ export function findRoute(config: ClientConfig): Promise<ServerRoute> {
   });
 }
 
+/** Whether a client is given the connection of another one that is between two transactions. Rejects if the server cannot be used. */
+export function sharesConnections(config: ClientConfig): Promise<boolean> {
+  const processOf = async (client: Client): Promise<number | undefined> => {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    return rows[0]?.pid;
+  };
+  return connected(config, async (idle) => {
+    const process = await processOf(idle);
+    return connected(config, async (other) => (await processOf(other)) === process);
+  });
+}
+
 /** Whether two addresses lead to one database: each server lists only the locks of its own. Rejects if the first cannot be used. */
 export function isSameDatabase(direct: ClientConfig, queries: ClientConfig): Promise<boolean> {
   const lock = randomInt(2 ** 31);

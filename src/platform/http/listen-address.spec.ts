@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { InvalidSetting } from '../config/index.js';
-import { checkListenAddress, listenFailure } from './listen-address.js';
+import { InvalidSetting, readSettings } from '../config/index.js';
+import { checkListenAddress, listenAddresses, listenFailure } from './listen-address.js';
 
 describe('the address of the service', () => {
   it.each([
@@ -17,6 +17,18 @@ describe('the address of the service', () => {
   it('leaves an error unchanged that no setting can fix', () => {
     const error = Object.assign(new Error('too many open files'), { code: 'EMFILE', syscall: 'listen' });
     expect(listenFailure(error, { host: '127.0.0.1', port: 80 })).toBe(error);
+  });
+
+  it('has another port than that of the metrics, in a process that listens on both', () => {
+    const environment = {
+      METRICS_PORT: '3000',
+      DATABASE_URL: 'postgresql://127.0.0.1/x',
+      REDIS_URL: 'redis://127.0.0.1',
+      SECRETS_KEY: Buffer.alloc(32).toString('base64'),
+    };
+    const settings = (role: 'api' | 'worker') => readSettings(environment, { role, demo: false });
+    expect(() => listenAddresses(settings('api'))).toThrow(/^METRICS_PORT: must be another port than PORT$/);
+    expect(listenAddresses(settings('worker'))).toEqual([{ host: '127.0.0.1', port: 3000, setting: 'METRICS_PORT' }]);
   });
 
   it('is free again after the check', async () => {

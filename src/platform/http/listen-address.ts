@@ -12,8 +12,10 @@ interface Address {
   readonly setting?: 'PORT' | 'METRICS_PORT';
 }
 
-/** The addresses on which a process with these settings listens. */
+/** The addresses on which a process with these settings listens. @throws InvalidSetting when two have one port */
 export function listenAddresses({ role, host, port, metricsPort }: Settings): readonly Address[] {
+  if (role !== 'worker' && metricsPort === port && port !== 0)
+    throw new InvalidSetting('METRICS_PORT: must be another port than PORT');
   return [
     ...(role === 'worker' ? [] : [{ host, port }]),
     ...(metricsPort === undefined ? [] : [{ host, port: metricsPort, setting: 'METRICS_PORT' as const }]),

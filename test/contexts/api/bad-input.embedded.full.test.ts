@@ -26,7 +26,7 @@ beforeAll(async () => {
   visitor = new Visitor(service, started.clock);
   schemas = new DocumentedSchemas((await service.http<OpenApi>('GET', '/v1/openapi.json')).body);
   world = await createWorld(service);
-}, 60_000);
+});
 afterAll(() => service.close());
 
 const routes = Object.keys(ROUTE_TABLE);

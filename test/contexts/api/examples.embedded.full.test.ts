@@ -41,7 +41,7 @@ beforeAll(async () => {
     withinMs: 60_000,
     everyMs: 100,
   });
-}, 120_000);
+});
 afterAll(async () => {
   await demo.kill();
   rmSync(folder, { recursive: true, force: true });

@@ -18,7 +18,7 @@ let schemas: DocumentedSchemas;
 beforeAll(async () => {
   ({ service } = await startTenants({ extensions: { imports: [recorder.module] } }));
   schemas = new DocumentedSchemas((await service.http<OpenApi>('GET', '/v1/openapi.json')).body);
-}, 60_000);
+});
 afterAll(() => service.close());
 
 describe('the access of a route', () => {

@@ -25,7 +25,7 @@ const NOT_SETTINGS = new Set(['PATH', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL
 let service: GuideService;
 beforeAll(async () => {
   service = await GuideService.start();
-}, 120_000);
+});
 afterAll(() => service.close());
 
 const read = (page: string): string => readFileSync(page, 'utf8');

@@ -120,7 +120,7 @@ describe('a new tool integration', () => {
     ]);
     expect(await integrations.rows()).toMatchObject({ tool_integrations: 50, tool_integration_agents: 50 });
     expect((await integrations.create(workflow({ nameSlug: 'w0' }))).status).toBe(409);
-  }, 30_000);
+  });
 
   it('is refused for an agent that does not exist', async () => {
     expect((await integrations.create(workflow(), { agentId: newId() })).status).toBe(404);

@@ -136,7 +136,7 @@ describe('organizations that call one server at the same time', () => {
     } finally {
       await replica.close();
     }
-  }, 120_000);
+  });
 });
 
 describe('two agents of one organization with integrations of their own at one server', () => {

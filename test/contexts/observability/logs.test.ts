@@ -21,7 +21,7 @@ beforeAll(async () => {
   const log = { write: (line: string) => void lines.push(line) };
   ({ service, clock } = await startTenants({ environment: { LOG_LEVEL: 'debug' }, log }));
   world = await createWorld(service);
-}, 60_000);
+});
 afterAll(() => service.close());
 
 function linesOf(field: string, value: string): Line[] {
@@ -219,4 +219,4 @@ it('the log has one line for every request and no text of a caller or another se
   expect(ids.length).toBeGreaterThan(300);
   for (const id of ids) await requestLine(id);
   expect(lines.filter((line) => CANARY.test(line))).toEqual([]);
-}, 120_000);
+});

@@ -36,7 +36,7 @@ beforeAll(async () => {
   refused = await refusedCredentials(service, clock, mine);
   limited = await limitedKeys(mine);
   rowsOfVictim = await storedRows(service.database, victim.organization.id);
-}, 60_000);
+});
 beforeEach(() => {
   service.models.upstream.requests.length = 0;
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
   visitor = new Visitor(service, clock);
   mine = await createWorld(service);
   victim = await createWorld(service);
-}, 60_000);
+});
 afterAll(async () => {
   await replica.close();
   await service.close();

@@ -56,7 +56,7 @@ describe('a delivery that fails', () => {
     );
     expect(new Set(server.of(path).map(({ headers }) => headers['webhook-id']))).toEqual(new Set([failed.id]));
     expect(new Set(server.of(path).map(({ text }) => text)).size).toBe(1);
-  }, 60_000);
+  });
 
   it('is delivered by a later attempt', async () => {
     const { of, endpoint } = await responding(503);

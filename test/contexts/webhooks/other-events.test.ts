@@ -44,7 +44,7 @@ describe('knowledge.sync_finished', () => {
     });
     await website.crawl({ rootUrl: site.url('/docs/') }, { rootUrl: site.url('/absent') });
     expect(await received('/crawl', 2)).toEqual([first, first]);
-  }, 60_000);
+  });
 
   it('is sent when a sync of a drive ends', async () => {
     const at = await DriveKnowledge.withAccount(service);
@@ -57,7 +57,7 @@ describe('knowledge.sync_finished', () => {
     expect(await received('/drive', 1)).toEqual([
       { type: 'knowledge.sync_finished', data: { assistant_id: at.agentId, sourceId: row?.id } },
     ]);
-  }, 60_000);
+  });
 });
 
 describe('integration.needs_authorization', () => {
@@ -76,7 +76,7 @@ describe('integration.needs_authorization', () => {
     expect(await received('/sign-in', 1)).toEqual([wanted]);
     const stored = await service.database.query('select 1 from webhook_deliveries where type = $1', [wanted.type]);
     expect(stored).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
 describe('credits.exhausted', () => {

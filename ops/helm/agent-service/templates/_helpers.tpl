@@ -15,7 +15,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
 {{- define "agent-service.serviceAccount" -}}
-{{ default (include "agent-service.name" .) .Values.serviceAccount.name }}
+{{ default (ternary (include "agent-service.name" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name }}
 {{- end }}
 
 {{- define "agent-service.image" -}}
@@ -39,13 +39,18 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
+{{/* Helm reads numbers of a values file as floats, which are printed with an exponent from seven digits on. */}}
+{{- define "agent-service.text" -}}
+{{- if and (kindIs "float64" .) (eq . (floor .)) }}{{ printf "%.0f" . }}{{ else }}{{ . }}{{ end }}
+{{- end }}
+
 {{- define "agent-service.env" -}}
 env:
   - name: METRICS_PORT
     value: {{ .Values.metricsPort | quote }}
   {{- range $name, $value := .Values.settings }}
   - name: {{ $name }}
-    value: {{ $value | quote }}
+    value: {{ include "agent-service.text" $value | quote }}
   {{- end }}
 envFrom:
   - secretRef:
