@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { LATE_START_MS, UNKNOWN_RUN_MS } from '../../src/conversations/engine/limits.js';
+import { DatabaseOutage } from '../../src/conversations/engine/database-outage.js';
+import { LATE_START_MS, OUTAGE_MS, UNKNOWN_RUN_MS } from '../../src/conversations/engine/limits.js';
 import { RunHeartbeat } from '../../src/conversations/application/run-heartbeat.js';
 import { RunReconciler } from '../../src/conversations/application/run-reconciler.js';
 import { RunOwner } from '../../src/conversations/engine/run-owner.js';
@@ -116,6 +117,41 @@ describe('a start that failed because the database was unreachable', () => {
       expect(await passing(talk.post(message('two'), KEY))).toMatchObject({ body: { message: { content: 'Second' } } });
       const { messages } = service.models.requests.at(-1)?.body as { messages: unknown[] };
       expect(JSON.stringify(messages)).toMatch(/one.*First.*two/);
+    });
+
+    it('is not executed any further when a user has cancelled it meanwhile', async () => {
+      const talk = await Talk.start(service);
+      failNextStart(async (start, ...given) => {
+        await start(...given);
+        const [, { id }] = given;
+        await service.database.query('update runs set cancel_requested_at = now() where id = $1', [id]);
+      });
+      expect(await talk.post(message('Hi'), KEY)).toMatchObject({ status: 503 });
+      await until(async () => (await talk.storedRun())?.status === 'cancelled', 'the run is cancelled');
+      expect(service.models.requests).toEqual([]);
+    });
+
+    it('is executed after an outage that was too long for the starts before it', async () => {
+      service.models.next(says('Hello'));
+      const outage = service.app.get(DatabaseOutage);
+      const early = await failingStart(() => Promise.resolve(), KEY);
+      const looking = jest.spyOn(outage, 'outlast').mockImplementation(() => {
+        return clock.sleep(OUTAGE_MS).then(() => Promise.reject(new DatabaseUnavailable(new Error('Away'))));
+      });
+      await until(async () => {
+        await clock.advance(LATE_START_MS);
+        return looking.mock.calls.length > 0;
+      }, 'the early one is looked for in vain');
+      await clock.advance(OUTAGE_MS - LATE_START_MS);
+      const late = await failingStart(stored, KEY);
+      looking.mockRestore();
+      await clock.advance(LATE_START_MS);
+      await until(async () => {
+        await clock.advance(LATE_START_MS);
+        return (await late.storedRun())?.status === 'completed';
+      }, 'the late one is executed');
+      expect(await early.storedRun()).toBeUndefined();
+      expect(service.app.get(RunOwner).lateStarts.size).toBe(0);
     });
 
     it('leaves nothing behind when it was not stored', async () => {

@@ -3,13 +3,15 @@ import { Clock } from '../../platform/clock/index.js';
 import { ShutdownState } from '../../platform/lifecycle/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { DatabaseOutage } from '../engine/database-outage.js';
-import { LATE_START_LOOKS, LATE_START_MS, MAX_LOST_STARTS } from '../engine/limits.js';
+import { DatabaseUnavailable } from '../../platform/database/index.js';
+import { LATE_START_LOOKS, LATE_START_MS, MAX_LOST_STARTS, OUTAGE_MS } from '../engine/limits.js';
 import { RunOwner } from '../engine/run-owner.js';
-import { RunRepository, type StartedRun } from '../persistence/run.repository.js';
+import { type LateStartedRun, RunRepository, type StartedRun } from '../persistence/run.repository.js';
+import type { ActiveRun } from './run-supervisor.js';
 
 export interface LateStart {
   /** Executes the run. Must not throw. */
-  readonly execute: (started: StartedRun) => void;
+  readonly execute: (started: StartedRun) => ActiveRun;
   /** Called instead when the run was not found, or will be ended. */
   readonly giveUp: () => void;
 }
@@ -21,7 +23,7 @@ export interface LateStart {
  */
 @Injectable()
 export class LateStarts {
-  private readonly expected = new Map<string, LateStart & { looks: number }>();
+  private readonly expected = new Map<string, LateStart & { readonly since: number; looks: number }>();
   private isLooking = false;
 
   constructor(
@@ -36,7 +38,7 @@ export class LateStarts {
   /** @returns false, expecting nothing, when too many are expected already */
   expect(runId: string, start: LateStart): boolean {
     if (this.expected.size >= MAX_LOST_STARTS) return false;
-    this.expected.set(runId, { ...start, looks: 0 });
+    this.expected.set(runId, { ...start, since: this.clock.monotonic(), looks: 0 });
     this.owner.lateStarts.add(runId);
     if (!this.isLooking) void this.lookUntilNone();
     return true;
@@ -47,7 +49,9 @@ export class LateStarts {
     this.isLooking = true;
     try {
       while (this.expected.size > 0 && !this.shutdown.isStopping) {
-        await this.look();
+        await this.look().catch((error: unknown) => {
+          this.giveUpOld(error);
+        });
         if (this.expected.size > 0) await this.clock.sleep(LATE_START_MS);
       }
     } catch (error) {
@@ -66,9 +70,22 @@ export class LateStarts {
     for (const [id, start] of looked) {
       const started = found.get(id);
       start.looks += 1;
-      if (started) this.take(id)?.execute(started);
+      if (started) this.begin(id, started);
       else if (start.looks >= LATE_START_LOOKS) this.take(id)?.giveUp();
     }
+  }
+
+  private begin(id: string, { isCancelled, ...started }: LateStartedRun): void {
+    const run = this.take(id)?.execute(started);
+    // Nothing told this process of the request: it did not have the run yet.
+    if (isCancelled) run?.abort('cancel_requested');
+  }
+
+  /** Those that came later may still be found. @throws `error` when another than a long outage */
+  private giveUpOld(error: unknown): void {
+    if (!(error instanceof DatabaseUnavailable)) throw error;
+    const oldest = this.clock.monotonic() - OUTAGE_MS;
+    for (const [id, { since }] of this.expected) if (since <= oldest) this.take(id)?.giveUp();
   }
 
   private take(runId: string): LateStart | undefined {

@@ -14,6 +14,7 @@ import {
   PROBE_JITTER_MS,
   PROBE_MS,
   RETRIES_AT_ONCE,
+  TURN_MS,
 } from './limits.js';
 
 const LONGEST_PAUSE_MS = PROBE_MS + PROBE_JITTER_MS;
@@ -81,7 +82,8 @@ describe('work that meets an unreachable database', () => {
           throw AWAY;
         }
         most = Math.max(most, (now += 1));
-        await new Promise((resolve) => setImmediate(resolve));
+        // The clock stands still for so long.
+        for (let tick = 0; tick < 3; tick += 1) await Promise.resolve();
         now -= 1;
       });
     });
@@ -89,6 +91,23 @@ describe('work that meets an unreachable database', () => {
     await Promise.all(held);
     expect(most).toBe(RETRIES_AT_ONCE);
     expect(all.every(({ outcome }) => outcome === 'stored')).toBe(true);
+  });
+
+  it('passes its turn on when it waits for something else than the database', async () => {
+    const answered = new AbortController();
+    const slow = Array.from({ length: 3 * RETRIES_AT_ONCE }, () =>
+      outage.outlast({}, async () => {
+        if (isAway) throw AWAY;
+        await new Promise((resolve) => answered.signal.addEventListener('abort', resolve));
+        return 'answered';
+      }),
+    );
+    const work = await begin();
+    isAway = false;
+    await clock.advance(LONGEST_PAUSE_MS + 3 * TURN_MS);
+    expect(work).toMatchObject({ outcome: 'stored' });
+    answered.abort();
+    expect(new Set(await Promise.all(slow))).toEqual(new Set(['answered']));
   });
 
   it('fails after two minutes', async () => {

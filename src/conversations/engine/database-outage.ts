@@ -13,6 +13,7 @@ import {
   PROBE_JITTER_MS,
   PROBE_MS,
   RETRIES_AT_ONCE,
+  TURN_MS,
 } from './limits.js';
 import type { RunState } from './run-state.js';
 
@@ -127,10 +128,26 @@ export class DatabaseOutage {
     throw last;
   }
 
+  /**
+   * Passes the turn on after `TURN_MS` although the work goes on: sources and hooks wait for customers' servers, and the ends
+   * of other organizations' runs wait for their turn. Never settles once it is over, which the caller hears by itself.
+   */
   private inTurn<Result>(work: () => Promise<Result>, isOver: AbortSignal): Promise<Result> {
-    return this.slots.run(() => {
-      isOver.throwIfAborted();
-      return work();
+    return new Promise((resolve, reject) => {
+      void this.slots.run(async () => {
+        if (isOver.aborted) return;
+        const result = (async () => work())();
+        result.then(resolve, reject);
+        await new Promise<void>((done) => {
+          const stop = this.clock.after(TURN_MS, done);
+          void result
+            .catch(() => undefined)
+            .then(() => {
+              stop();
+              done();
+            });
+        });
+      });
     });
   }
 

@@ -151,6 +151,9 @@ export const PROBE_JITTER_MS = 500;
 /** Runs of a process that try again at a time; the other connections serve new requests. */
 export const RETRIES_AT_ONCE = 4;
 
+/** How long one of them keeps others from trying, at most. A read or a stored end takes less. */
+export const TURN_MS = 250;
+
 /** How often a comment tells the readers of a stream that their run waits. */
 export const OUTAGE_NOTICE_MS = 5_000;
 

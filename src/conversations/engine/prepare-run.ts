@@ -43,7 +43,7 @@ export class PrepareRun {
     const [loaded, keptResults, prompts, tools, verdict, apiKey, route] = await untilAborted(
       Promise.all([
         read(() => this.loadHistory.run(state)),
-        context.userMessage === null ? read(() => this.runs.takeKeptResults(organizationId, context.runId)) : [],
+        context.userMessage === null ? read(() => this.runs.findKeptResults(organizationId, context.runId)) : [],
         Promise.all(this.promptSources.map((source) => read(() => source.parts(context)))),
         Promise.all(this.toolSources.map((source) => read(() => source.offer(context)))),
         // A resumed run has no new prompt for hooks to check.

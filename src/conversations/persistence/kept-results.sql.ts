@@ -1,18 +1,15 @@
-/** SQL because one statement reads and removes, and the removal of old results skips locked rows. */
+/** SQL because the results of another run are read by the run that answers it, and the removal of old results skips locked rows. */
 import { statement } from '../../platform/database/index.js';
 
 /** A run may have 4 MiB. The number is part of the text, since the plan for an unknown number reads the whole table. */
 const REMOVED_AT_ONCE = 20;
 
-/** `runId`: of the run that answers. */
-export const TAKE_KEPT_RESULTS = statement(
+/** `runId`: of the run that answers. They stay, because a read whose answer was lost is repeated; they are removed with the old ones. */
+export const FIND_KEPT_RESULTS = statement(
   { organizationId: 'uuid', runId: 'uuid' },
   (p) => `
-  with asked as (
-    select asked.id, asked.kept_results as kept from runs join runs asked on asked.id = runs.answers_run_id
-    where runs.organization_id = ${p.organizationId} and runs.id = ${p.runId} and asked.kept_results is not null
-  )
-  update runs set kept_results = null from asked where runs.id = asked.id returning asked.kept`,
+  select asked.kept_results as kept from runs join runs asked on asked.id = runs.answers_run_id
+  where runs.organization_id = ${p.organizationId} and runs.id = ${p.runId} and asked.kept_results is not null`,
 );
 
 /** Of some runs that ended before `endedBefore`, the oldest first. */

@@ -28,7 +28,7 @@ import {
   keptRows,
   messageParameters,
 } from './end-run.sql.js';
-import { REMOVE_OLD_KEPT_RESULTS, TAKE_KEPT_RESULTS } from './kept-results.sql.js';
+import { FIND_KEPT_RESULTS, REMOVE_OLD_KEPT_RESULTS } from './kept-results.sql.js';
 import { findMessage } from './message.repository.js';
 import { type RunUserRow, toRunUser } from './run-user.js';
 import type { NewRun, RunModel } from './new-run.js';
@@ -57,6 +57,11 @@ export interface StartedRun {
   readonly isFirstRun: boolean;
   /** Of the thread before the run; null when the start itself has changed messages of the thread, and when it is not known. */
   readonly revision: number | null;
+}
+
+export interface LateStartedRun extends StartedRun {
+  /** A user has asked to cancel it meanwhile. */
+  readonly isCancelled: boolean;
 }
 
 export interface Heartbeat {
@@ -107,6 +112,7 @@ interface LateStartRow {
   id: string;
   channel: Channel;
   is_first: boolean;
+  cancelled: boolean;
 }
 
 interface OrphanRow extends RunUserRow {
@@ -165,9 +171,14 @@ export class RunRepository {
   }
 
   /** Those of the given runs of this process that are stored as running, as their starts would have returned them. */
-  async findLateStarts(runIds: readonly string[]): Promise<ReadonlyMap<string, StartedRun>> {
+  async findLateStarts(runIds: readonly string[]): Promise<ReadonlyMap<string, LateStartedRun>> {
     const rows = await LATE_STARTS.run<LateStartRow>(this.database, { ownerId: this.owner.id, runIds });
-    return new Map(rows.map(({ id, channel, is_first: isFirstRun }) => [id, { channel, isFirstRun, revision: null }]));
+    return new Map(
+      rows.map(({ id, channel, is_first: isFirstRun, cancelled: isCancelled }) => [
+        id,
+        { channel, isFirstRun, revision: null, isCancelled },
+      ]),
+    );
   }
 
   /** Call before something that cannot be undone. @throws RunAborted `lost_ownership` */
@@ -202,8 +213,8 @@ export class RunRepository {
     await KEEP_REPLY.run(this.database, { ...run, ...messageParameters(message) });
   }
 
-  async takeKeptResults(organizationId: string, runId: string): Promise<readonly ResultEntry[]> {
-    const rows = await TAKE_KEPT_RESULTS.run<{ kept: unknown }>(this.database, { organizationId, runId });
+  async findKeptResults(organizationId: string, runId: string): Promise<readonly ResultEntry[]> {
+    const rows = await FIND_KEPT_RESULTS.run<{ kept: unknown }>(this.database, { organizationId, runId });
     return KEPT_RESULTS.readNullable(rows[0]?.kept, runId) ?? [];
   }
 

@@ -174,7 +174,7 @@ export const START_RUN = statement(
 export const LATE_STARTS = statement(
   { ownerId: 'uuid', runIds: 'uuid[]' },
   (p) => `
-  select runs.id, threads.channel, not exists (
+  select runs.id, threads.channel, runs.cancel_requested_at is not null as cancelled, not exists (
            select 1 from messages where messages.thread_id = runs.thread_id and messages.run_id is distinct from runs.id
          ) as is_first
   from runs join threads on threads.id = runs.thread_id and ${THREAD_EXISTS}
