@@ -55,7 +55,11 @@ beforeEach(() => {
     failing[what] -= 1;
     return failing[what] < 0 ? Promise.resolve(value) : Promise.reject(new DatabaseUnavailable(undefined));
   };
-  const runs = { find: () => read('run', stored) } as unknown as RunReader;
+  const findUnderWay = async (): Promise<ReadonlySet<string>> => {
+    const { run } = await read('run', stored);
+    return new Set(run.status === 'running' ? [run.id] : []);
+  };
+  const runs = { find: () => read('run', stored), underWay: findUnderWay } as unknown as RunReader;
   const signals = { expectEnd: () => () => undefined } as unknown as RunSignals;
   const ends = new RunEnds(runs, signals, clock);
   const agents = { find: () => read('agent', null) } as unknown as AgentDirectory;

@@ -62,6 +62,12 @@ export class RunEnds {
   private async read(awaited: AwaitedRun): Promise<StoredRun | null> {
     const { organizationId, threadId, runId } = awaited.reference;
     try {
+      // The whole run has the tools' outputs so far, so it is read before the wait and after the end.
+      const isUnderWay = awaited.stored !== null && (await this.runs.underWay([runId])).has(runId);
+      if (isUnderWay) {
+        awaited.readAt = this.clock.monotonic();
+        return null;
+      }
       const stored = await this.runs.find(organizationId, threadId, runId);
       awaited.readAt = this.clock.monotonic();
       if (!stored?.threadExists) return this.deleted(awaited.stored);

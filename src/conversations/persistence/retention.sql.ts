@@ -70,7 +70,7 @@ export const REMOVE_OLD_EXCHANGES = statement(
   ), removed_runs as (
     delete from runs using first
     where runs.thread_id = ${p.threadId} and runs.organization_id = ${p.organizationId}
-      and runs.created_at < first.created_at and runs.status <> 'running'
+      and runs.created_at < least(first.created_at, ${p.before}) and runs.status <> 'running'
       and not exists (select 1 from oldest where oldest.run_id = runs.id and oldest.seq >= first.seq)
   ), touched as (
     update threads set revision = revision + 1 where id = ${p.threadId} and exists (select 1 from removed)

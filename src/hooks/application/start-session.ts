@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { OrganizationDirectory } from '../../access/index.js';
 import type { RunContext } from '../../conversations/index.js';
 import { Clock } from '../../platform/clock/index.js';
+import { AttachedValue } from '../../platform/heap/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { contextsIn, hookSteps } from '../domain/hook-call.js';
 import { hookInput } from '../domain/hook-event.js';
@@ -34,6 +35,9 @@ export class StartSession {
     maxSize: SESSIONS_CACHE_CHARACTERS,
     sizeCalculation: (session) => 200 + JSON.stringify(session).length,
   });
+
+  /** What the hooks of a run's thread answered: stored again after an outage of the database, without another call. */
+  private readonly begun = new AttachedValue<RunContext, Promise<ThreadSession>>();
 
   constructor(
     private readonly sessions: ThreadSessionRepository,
@@ -93,8 +97,16 @@ export class StartSession {
     return organization?.features.has('session_start_hook') ?? false;
   }
 
-  /** Independent of the run's signal: when the run is cancelled, the calls still finish and their outcome is stored for the next run. */
   private async begin(run: RunContext, hooks: AgentHooks, plan: Plan | null): Promise<ThreadSession> {
+    const begun = this.begun.get(run) ?? this.callHooks(run, hooks, plan);
+    this.begun.set(run, begun);
+    const session = await begun;
+    if (await this.sessions.end(run, session)) return session;
+    return this.ended(run);
+  }
+
+  /** Independent of the run's signal: when the run is cancelled, the calls still finish and their outcome is stored for the next run. */
+  private async callHooks(run: RunContext, hooks: AgentHooks, plan: Plan | null): Promise<ThreadSession> {
     const signal = new AbortController().signal;
     const input = hookInput(inputBase(run), { event: 'SessionStart', source: 'startup' });
     const [calls, outcome] = await Promise.all([
@@ -102,9 +114,7 @@ export class StartSession {
       plan?.hook ? this.tool.execute(run, plan.hook, signal) : null,
     ]);
     run.steps.push(...hookSteps(calls));
-    const session = { additionalContext: contextsIn(calls), hook: outcome };
-    if (await this.sessions.end(run, session)) return session;
-    return this.ended(run);
+    return { additionalContext: contextsIn(calls), hook: outcome };
   }
 
   /** Waits for another run's start. When that run does not end it in time (its process died), stores the outcome `degraded`. */

@@ -15,7 +15,7 @@ const SHOWN = `session, greatest(0, extract(epoch from expires_at - now()) * 100
 
 /**
  * Claims the start of a thread for a run, unless another run has claimed it or has already replied. Returns the claim of this
- * or the other run; no row when the thread has no start. A run that failed before it wrote a message does not count as a reply.
+ * run, also when it has made it before, or of the other run; no row when the thread has no start. A run that failed before it wrote a message does not count as a reply.
  */
 export const CLAIM_SESSION = statement(
   { threadId: 'uuid', organizationId: 'uuid', runId: 'uuid', allowedMs: 'double precision' },
@@ -37,7 +37,7 @@ export const CLAIM_SESSION = statement(
   )
   select true as is_own, ${SHOWN} from claimed
   union all
-  select false as is_own, ${SHOWN} from present`,
+  select run_id = ${p.runId} as is_own, ${SHOWN} from present`,
 );
 
 export const FIND_SESSION = statement(

@@ -3,11 +3,11 @@ import { ApplyRetention } from '../../../src/conversations/jobs/apply-retention.
 import { RemoveDeletedThreads } from '../../../src/conversations/jobs/remove-deleted-threads.job.js';
 import { ThreadRemovalRepository } from '../../../src/conversations/persistence/thread-removal.repository.js';
 import { PurgeTraces } from '../../../src/observability/jobs/purge-traces.job.js';
-import { approve, ASKS_ALWAYS, NotingTool } from '../../support/approvals.js';
+import { approve, ASKS_ALWAYS, decline, NotingTool } from '../../support/approvals.js';
 import { useService } from '../../support/harness.js';
 import { activeJob } from '../../support/job-site.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { calls, HeldReply, says } from '../../support/scripted-models.js';
+import { calls, HeldReply, refuses, says } from '../../support/scripted-models.js';
 import { during, scriptedRuns } from '../../support/scripted-runs.js';
 import { Talk } from '../../support/talk.js';
 
@@ -117,6 +117,26 @@ describe('an organization that keeps conversations for some days', () => {
     await purge();
     const roles = (await asking.messages()).map(({ role, content }) => (role === 'user' ? content : role));
     expect(roles).toEqual(['Note it', 'assistant', 'assistant']);
+  });
+
+  it('keeps a newer run that wrote nothing, when the exchange that it belonged to goes', async () => {
+    const asking = await talk.withAnotherAgent(ASKS_ALWAYS);
+    during(asking.threadId, { tools: [new NotingTool('note').offered] });
+    service.models.next(calls('note', {}));
+    const { interrupts, run: asked } = (await asking.run('Note it')).body;
+    clock.jump(DAY_MS / 2);
+    service.models.next(refuses(400));
+    const failed = await asking.resume(...interrupts.map((interrupt) => decline(interrupt)));
+    const answered = (await asking.storedRun())?.id ?? '';
+    expect([failed.status, answered === asked.id]).toEqual([expect.any(Number), false]);
+    clock.jump(60_000);
+    await turn(asking, 'new');
+    clock.jump(29.75 * DAY_MS);
+    await purge();
+    expect(await asking.lines()).toEqual(['user: new', 'assistant: Reply to new']);
+    const statusOf = async (id: string): Promise<number> =>
+      (await service.http('GET', `${asking.path}/runs/${id}`, { key: asking.key })).status;
+    expect([await statusOf(asked.id), await statusOf(answered)]).toEqual([404, 200]);
   });
 
   it('keeps one with a run under way until the run has ended', async () => {

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { ThreadSessionRepository } from '../../../src/hooks/persistence/thread-session.repository.js';
+import { DatabaseUnavailable } from '../../../src/platform/database/index.js';
 import { breaksOffAfter, calls, refuses, says } from '../../support/scripted-models.js';
 import { Talk, type TraceView } from '../../support/talk.js';
 import { connect, customServer, removeIntegration } from '../../support/tool-integrations.js';
@@ -88,6 +90,37 @@ describe('the session-start hook', () => {
     expect(prompts()).toEqual(Array(3).fill('You are kind.\n\n## Profile\n\nThe user is a pilot.'));
     await (await talk.another()).run('Hi');
     expect(server.calls).toHaveLength(2);
+  });
+
+  it.each(['claim', 'end'] as const)(
+    'is called once, and its contexts are kept, when the answer of a statement is lost (%s)',
+    async (lost) => {
+      const talk = await talkWithHook();
+      const sessions = service.app.get(ThreadSessionRepository, { strict: false });
+      const execute = sessions[lost].bind(sessions) as (...given: unknown[]) => Promise<never>;
+      const spy = jest.spyOn(sessions, lost).mockImplementationOnce(async (...given: unknown[]) => {
+        await execute(...given);
+        throw new DatabaseUnavailable(new Error('The answer was lost'));
+      });
+      service.models.always(says('Hello'));
+      expect((await talk.run('Hi')).body).toMatchObject({ run: { status: 'completed' } });
+      await talk.run('And now?');
+      spy.mockRestore();
+      expect(server.calls).toHaveLength(1);
+      expect(prompts()).toEqual(Array(2).fill('You are kind.\n\n## Profile\n\nThe user is a pilot.'));
+    },
+  );
+
+  it('is called once, and its contexts are kept, when the database was away as they were stored', async () => {
+    const talk = await talkWithHook();
+    const sessions = service.app.get(ThreadSessionRepository, { strict: false });
+    const spy = jest.spyOn(sessions, 'end').mockRejectedValueOnce(new DatabaseUnavailable(new Error('Away')));
+    service.models.always(says('Hello'));
+    await talk.run('Hi');
+    spy.mockRestore();
+    expect(server.calls).toHaveLength(1);
+    expect(prompts()).toEqual(['You are kind.\n\n## Profile\n\nThe user is a pilot.']);
+    expect(await trace(talk)).toMatchObject({ sessionStartHook: { status: 'ok', contexts: [PILOT] } });
   });
 
   it('has the same outcome in every trace of the thread, and is a step of the run that called it', async () => {
