@@ -58,7 +58,7 @@ export class PersistRun {
       keptResults: state.conversation.keptResults,
       continuation: continuationOf(state, outcome),
     };
-    const waiting = { characters: () => charactersOf(finished), notify: state.showOutage };
+    const waiting = { characters: () => charactersOf(finished, notes), notify: state.showOutage };
     try {
       const end = await this.outage.outlast(waiting, () => this.storeOrFind(state, finished, notes));
       if (end === 'stored') return ended(finished, outcome);
@@ -271,8 +271,8 @@ function asFailure(finished: FinishedRun, error: RunError): FinishedRun {
 }
 
 /** What an end keeps in memory, and a little more: the text as it is stored. */
-function charactersOf({ message, steps }: FinishedRun): number {
-  return JSON.stringify([message, steps]).length;
+function charactersOf({ message, steps }: FinishedRun, { keptResults }: EndNotes): number {
+  return JSON.stringify([message, steps, keptResults]).length;
 }
 
 function asCancelled(finished: FinishedRun): FinishedRun {
