@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
+import { DatabaseUnavailable } from '../../platform/database/index.js';
 import { ShutdownState } from '../../platform/lifecycle/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { DatabaseOutage } from '../engine/database-outage.js';
-import { DatabaseUnavailable } from '../../platform/database/index.js';
 import { LATE_START_LOOKS, LATE_START_MS, MAX_LOST_STARTS, OUTAGE_MS } from '../engine/limits.js';
 import { RunOwner } from '../engine/run-owner.js';
 import { type LateStartedRun, RunRepository, type StartedRun } from '../persistence/run.repository.js';

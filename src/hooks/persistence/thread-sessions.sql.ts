@@ -14,8 +14,9 @@ export interface SessionRow {
 const SHOWN = `session, greatest(0, extract(epoch from expires_at - now()) * 1000)::float8 as remaining_ms`;
 
 /**
- * Claims the start of a thread for a run, unless another run has claimed it or has already replied. Returns the claim of this
- * run, also when it has made it before, or of the other run; no row when the thread has no start. A run that failed before it wrote a message does not count as a reply.
+ * Claims the start of a thread for a run, unless another run has claimed it or has already replied. Returns the claim of this run,
+ * also when it has made it before, or of the other run; no row when the thread has no start. A run that failed before it wrote a
+ * message does not count as a reply.
  */
 export const CLAIM_SESSION = statement(
   { threadId: 'uuid', organizationId: 'uuid', runId: 'uuid', allowedMs: 'double precision' },
