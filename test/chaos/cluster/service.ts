@@ -140,8 +140,9 @@ export class Service {
 
   private async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const { child } = this;
-    if (!child || hasEnded(child)) return;
+    // Also of one that has ended by itself: the fault starts it again, and a second start would find the port in use.
     this.isExpectedToEnd = true;
+    if (!child || hasEnded(child)) return;
     const exited = once(child, 'exit');
     child.kill(signal);
     // A suspended process gets nothing but this.
@@ -162,7 +163,7 @@ export class Service {
     if (!wasStarting || !away)
       this.options.findings.add('exit', `${this.name} ended by itself (${String(how)})`, this.evidence());
     await sleep(1000);
-    // A fault that restarts the process may have started it meanwhile, and a second one would find its port in use.
+    // Not when a fault that restarts the process has begun meanwhile.
     if (!this.isExpectedToEnd && this.child === child) await this.start(build);
   }
 
