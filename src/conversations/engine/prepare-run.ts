@@ -8,7 +8,7 @@ import { DatabaseOutage } from './database-outage.js';
 import { HookDispatcher } from './hook-dispatcher.js';
 import { judgeSentHistory } from './judge-sent-history.js';
 import { LoadHistory } from './load-history.js';
-import { withContext } from '../domain/message.js';
+import { type ResultEntry, withContext } from '../domain/message.js';
 import { PROMPT_SOURCES, TOOL_SOURCES } from './run-extensions.js';
 import { withFiles } from './load-attachments.js';
 import { contextCharacters } from './model-context.js';
@@ -43,7 +43,7 @@ export class PrepareRun {
     const [loaded, keptResults, prompts, tools, verdict, apiKey, route] = await untilAborted(
       Promise.all([
         read(() => this.loadHistory.run(state)),
-        context.userMessage === null ? read(() => this.runs.findKeptResults(organizationId, context.runId)) : [],
+        context.userMessage === null ? this.takeKeptResults(state) : [],
         Promise.all(this.promptSources.map((source) => read(() => source.parts(context)))),
         Promise.all(this.toolSources.map((source) => read(() => source.offer(context)))),
         // A resumed run has no new prompt for hooks to check.
@@ -78,6 +78,14 @@ export class PrepareRun {
     const text = withContext(context.userMessage.text, verdict.additionalContext);
     state.conversation.current = [withFiles(text, context.attached.take())];
     return { kind: 'call_model' };
+  }
+
+  /** In two statements, since each is repeated when the database gave no answer. */
+  private async takeKeptResults(state: RunState): Promise<readonly ResultEntry[]> {
+    const { organizationId, runId } = state.context;
+    const kept = await this.outage.during(state, () => this.runs.findKeptResults(organizationId, runId));
+    if (kept.length > 0) await this.outage.during(state, () => this.runs.removeKeptResults(organizationId, runId));
+    return kept;
   }
 
   /** @param prompts the parts of each source */

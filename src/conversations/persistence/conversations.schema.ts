@@ -63,8 +63,8 @@ export const conversationsSchema: ContextSchema = {
     /**
      * `approvals` has a run's requests for approval, which the next run answers, with decisions or with a message.
      *
-     * `kept_results` are results of tools with images and files in base64, for the run that resumes this one; they are removed after
-     * 25 hours. They are not in the messages, so that histories are read without them. `continuation` is what that run takes over.
+     * `kept_results` are results of tools with images and files in base64, for the run that resumes this one, which removes
+     * them. They are not in the messages, so that histories are read without them. `continuation` is what that run takes over.
      *
      * `session_id` and `session_user_key`, the web session and its user, are for the process that ends the run of a dead one.
      */

@@ -28,7 +28,7 @@ import {
   keptRows,
   messageParameters,
 } from './end-run.sql.js';
-import { FIND_KEPT_RESULTS, REMOVE_OLD_KEPT_RESULTS } from './kept-results.sql.js';
+import { FIND_KEPT_RESULTS, REMOVE_KEPT_RESULTS, REMOVE_OLD_KEPT_RESULTS } from './kept-results.sql.js';
 import { findMessage } from './message.repository.js';
 import { type RunUserRow, toRunUser } from './run-user.js';
 import type { NewRun, RunModel } from './new-run.js';
@@ -216,6 +216,10 @@ export class RunRepository {
   async findKeptResults(organizationId: string, runId: string): Promise<readonly ResultEntry[]> {
     const rows = await FIND_KEPT_RESULTS.run<{ kept: unknown }>(this.database, { organizationId, runId });
     return KEPT_RESULTS.readNullable(rows[0]?.kept, runId) ?? [];
+  }
+
+  async removeKeptResults(organizationId: string, runId: string): Promise<void> {
+    await REMOVE_KEPT_RESULTS.run(this.database, { organizationId, runId });
   }
 
   /** @returns of how many runs; 0 means that none is left */

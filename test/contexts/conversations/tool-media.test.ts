@@ -1,4 +1,6 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { RunRepository } from '../../../src/conversations/persistence/run.repository.js';
+import { DatabaseUnavailable } from '../../../src/platform/database/index.js';
 import type { ToolResult } from '../../../src/conversations/index.js';
 import { AttachmentMemory } from '../../../src/files/index.js';
 import { approve, NotingTool } from '../../support/approvals.js';
@@ -130,6 +132,34 @@ describe.each(AGENT_WIRES)('the media of a result on $provider', (wire) => {
 });
 
 describe('the media of a result', () => {
+  it.each(['findKeptResults', 'removeKeptResults'] as const)(
+    'are there for the run that resumes when the database has executed a statement and its answer was lost (%s)',
+    async (lost) => {
+      const talk = await Talk.start(service, { tools: { requireApprovalForResourceChanges: true } });
+      during(talk.threadId, { tools: [show, new NotingTool('pay').offered] });
+      service.models.next(
+        answers({
+          calls: [
+            { id: 's', name: 'show' },
+            { id: 'p', name: 'pay' },
+          ],
+        }),
+        says('Paid.'),
+      );
+      const { interrupts } = (await talk.run('Show me, then pay')).body;
+      const runs = service.app.get(RunRepository, { strict: false });
+      const execute = runs[lost].bind(runs) as (...given: unknown[]) => Promise<never>;
+      const spy = jest.spyOn(runs, lost).mockImplementationOnce(async (...given: unknown[]) => {
+        await execute(...given);
+        throw new DatabaseUnavailable(new Error('The answer was lost'));
+      });
+      expect(await talk.resume(...interrupts.map(approve))).toMatchObject({ body: { run: { status: 'completed' } } });
+      spy.mockRestore();
+      expect(sentResults(lastBody())[0]).toMatchObject({ text: 'A chart and a report.', media: SHOWN });
+      expect(JSON.stringify(await talk.storedRows())).not.toMatch(CANARY);
+    },
+  );
+
   it('are removed when a message comes instead of an approval, and clients never see them', async () => {
     const talk = await Talk.start(service, { tools: { requireApprovalForResourceChanges: true } });
     during(talk.threadId, { tools: [show, new NotingTool('pay').offered] });
