@@ -139,7 +139,7 @@ describe('a service that is killed (SIGKILL) while it streams', () => {
       }
     }
     for (const conversation of conversations) await turnWhenFree(conversation);
-  }, 240_000);
+  }, 480_000);
 
   it('ends the interrupted run as failed and keeps its stored message', async () => {
     const agent = await call<{ id: string }>('POST', '/v1/agents', { name: 'B', provider: { type: 'anthropic' } });

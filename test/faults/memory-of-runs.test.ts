@@ -101,4 +101,4 @@ it('a run leaves nothing in memory but its messages and its events, and little g
   }
   expect(Math.min(...kept)).toBeLessThan(KEPT_BYTES_A_RUN);
   expect(left.toSorted((one, other) => one - other)[Math.floor(STEPS / 2)]).toBeLessThan(LEFT_BYTES_A_RUN);
-}, 300_000);
+}, 600_000);

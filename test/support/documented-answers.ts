@@ -75,7 +75,9 @@ function observe(raw: ServerResponse, schemas: DocumentedSchemas, route: string)
     const [body] = parameters;
     const text = typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : '';
     if (isStream(headers)) events.take(body);
-    else if (raw.socket?.destroyed !== true) report(schemas, route, raw.statusCode, headers, text);
+    // A second call, and one after the client has left, send nothing.
+    else if (!raw.writableEnded && raw.socket?.destroyed === false)
+      report(schemas, route, raw.statusCode, headers, text);
     return Reflect.apply(end, undefined, parameters) as ServerResponse;
   };
 }

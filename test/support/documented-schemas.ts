@@ -93,10 +93,13 @@ export class DocumentedSchemas {
     const documented = [type, '*/*'].find((name) => name in (answer.content ?? {}));
     if (documented === undefined) return `the content type ${type} is not documented`;
     if (type !== 'application/json' || documented === '*/*') return undefined;
-    return this.complaint(
-      [...pathOf(route), 'responses', String(status), 'content', documented, 'schema'],
-      JSON.parse(text),
-    );
+    let body: unknown;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      return 'the body is no JSON';
+    }
+    return this.complaint([...pathOf(route), 'responses', String(status), 'content', documented, 'schema'], body);
   }
 
   /** What is wrong with the body of an answer in JSON; undefined when it is as documented. */

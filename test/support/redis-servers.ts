@@ -37,7 +37,7 @@ export class RedisServers {
     const settings = [
       `port ${port}`,
       `sentinel monitor ${MASTER} 127.0.0.1 ${master.port} 1`,
-      `sentinel down-after-milliseconds ${MASTER} 500`,
+      `sentinel down-after-milliseconds ${MASTER} 2000`,
       `sentinel failover-timeout ${MASTER} 5000`,
     ];
     writeFileSync(file, settings.join('\n'));

@@ -4,11 +4,11 @@ export interface Patience {
   readonly everyMs?: number;
 }
 
-/** Resolves once `condition` holds. @throws after 30 s, or `withinMs` */
+/** Resolves once `condition` holds. @throws after 60 s, or `withinMs` */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  { withinMs = 30_000, everyMs = 5 }: Patience = {},
+  { withinMs = 60_000, everyMs = 5 }: Patience = {},
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await condition())) {
