@@ -100,7 +100,7 @@ export class ChaosRun {
         generations.map((generation) => ({
           ...generation,
           samples: generation.samples.length,
-          growthMiB: growthOf(generation),
+          growthMiB: growthOf(generation)?.total ?? null,
         })),
       ),
       counts: findings.counts,

@@ -45,10 +45,13 @@ export interface CheckOptions {
 
 /** Runs of a dead process end within 60 s, jobs of a dead worker are taken up within 60 s, deliveries come again after 65 s. */
 const SETTLED_WITHIN_MS = 200_000;
+const STARTED_WITHIN_MS = 60_000;
 /** Shorter lives say nothing: caches, pools and code are still filling up. */
 const LIFE_SECONDS = 240;
 const WINDOW_SECONDS = 45;
 const GROWTH_MIB = 80;
+/** A leak is steady; what fills up late, because a slow machine has served little, is not. */
+const GROWTH_OF_QUARTER_MIB = 25;
 const RESIDENT_MIB = 600;
 const SEARCHED = 40;
 const AT_ONCE = 6;
@@ -166,7 +169,8 @@ export class Checks {
       const replies = stored.filter((message) => message.role === 'assistant' && message.runId === runId);
       if (replies.length > 1) findings.add('doubled', 'A run has several replies', { ...where, replies });
       const [reply] = replies;
-      if ((reply?.content ?? null) !== content && !(content === null && reply === undefined))
+      const isKept = status === 'failed' && reply?.status === 'incomplete' && isCutOff(content, reply.content, turn);
+      if ((reply?.content ?? null) !== content && !(content === null && reply === undefined) && !isKept)
         findings.add('lost', 'The reply of a run is not the acknowledged one', {
           ...where,
           content,
@@ -208,13 +212,16 @@ export class Checks {
     for (const { script, accepted, clientId } of thread.turns) {
       if (script.attached === undefined || !accepted) continue;
       const url = stored.find((message) => message.clientId === clientId)?.attachments[0]?.url;
-      const text =
-        url === undefined
-          ? ''
-          : await fetch(url)
-              .then((answer) => answer.text())
-              .catch(String);
-      if (!text.includes(script.attached))
+      const { attached } = script;
+      let text = '';
+      // The process that the URL names may still be starting.
+      const isRead = async (): Promise<boolean> => {
+        text = await fetch(url ?? '')
+          .then((answer) => answer.text())
+          .catch(String);
+        return text.includes(attached);
+      };
+      if (url === undefined || !(await comesTrue(isRead, STARTED_WITHIN_MS)))
         findings.add('attachment', 'An attachment cannot be read again', {
           thread: thread.id,
           clientId,
@@ -284,31 +291,42 @@ export class Checks {
 
   private memory(): void {
     for (const generation of this.options.cluster.services.flatMap(({ generations }) => generations)) {
-      const growth = growthOf(generation) ?? 0;
+      const growth = growthOf(generation);
       const peak = Math.max(0, ...generation.samples.map(({ residentMiB }) => residentMiB));
-      if (growth > GROWTH_MIB || peak > RESIDENT_MIB)
-        this.options.findings.add('memory', `${generation.service} has grown by ${growth} MiB to ${peak}`, {
+      const isGrowing = growth !== null && growth.total > GROWTH_MIB && growth.ofSlowerQuarter > GROWTH_OF_QUARTER_MIB;
+      if (isGrowing || peak > RESIDENT_MIB)
+        this.options.findings.add('memory', `${generation.service} has grown by ${growth?.total ?? 0} MiB to ${peak}`, {
           samples: generation.samples.map(({ ageSeconds, residentMiB }) => `${ageSeconds} s: ${residentMiB}`),
         });
     }
   }
 }
 
-/** @returns MiB between the middle of its life and the end, null for a short life; medians, because collections make it saw-toothed */
-export function growthOf({ samples }: Generation): number | null {
+/**
+ * Of the second half of a life, in MiB, and of that of its two quarters which grew less; medians, because collections make it saw-toothed.
+ * @returns null for a short life
+ */
+export function growthOf({ samples }: Generation): { readonly total: number; readonly ofSlowerQuarter: number } | null {
   const last = samples.at(-1)?.ageSeconds ?? 0;
   if (last < LIFE_SECONDS) return null;
-  const around = (age: number): number =>
+  const around = (age: number): number | undefined =>
     median(
       samples
         .filter(({ ageSeconds }) => Math.abs(ageSeconds - age) <= WINDOW_SECONDS / 2)
         .map((sample) => sample.residentMiB),
     );
-  return around(last - WINDOW_SECONDS / 2) - around(last / 2);
+  const [middle, later, end] = [last / 2, (last * 3) / 4, last - WINDOW_SECONDS / 2].map(around);
+  if (middle === undefined || later === undefined || end === undefined) return null;
+  return { total: end - middle, ofSlowerQuarter: Math.min(later - middle, end - later) };
 }
 
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
+function median(numbers: readonly number[]): number | undefined {
+  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)];
+}
+
+/** A process that was suspended until its run had been ended stores its whole reply after that; the run stays failed. */
+function isCutOff(told: string | null, stored: string, { script }: Turn): boolean {
+  return stored.startsWith(told ?? '') && replyOf(script).startsWith(stored);
 }
 
 async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {

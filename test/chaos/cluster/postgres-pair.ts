@@ -26,6 +26,8 @@ log_line_prefix = '%m [%p] %a '
 log_min_duration_statement = 2000
 `;
 
+const FOLLOWS_WITHIN_MS = 180_000;
+
 /** A primary with a synchronous standby, behind a proxy that follows the primary. */
 export class PostgresPair {
   readonly proxy: Proxy;
@@ -116,7 +118,7 @@ export class PostgresPair {
   }
 
   private async control(node: Node, ...args: string[]): Promise<void> {
-    await asPostgres(join(this.programs.postgres, 'pg_ctl'), ['-s', '-D', node.folder, ...args]);
+    await asPostgres(join(this.programs.postgres, 'pg_ctl'), ['-s', '-t', '180', '-D', node.folder, ...args]);
   }
 
   /** The setting stands on the primary alone, and only while there is a standby: no commit may wait for one for ever. */
@@ -133,11 +135,16 @@ export class PostgresPair {
       'stream',
     ]);
     await this.serve(standby);
+    // Commits hang from the setting on until the standby has connected, which would be an outage that is recorded nowhere.
+    const follows = (wanted: 'streaming' | 'sync') => async (): Promise<boolean> => {
+      const rows = await this.query<{ state: string; sync_state: string }>('select * from pg_stat_replication');
+      return rows.some(
+        ({ state, sync_state }) => state === 'streaming' && (wanted === 'streaming' || sync_state === wanted),
+      );
+    };
+    await until(follows('streaming'), 'the standby has connected', FOLLOWS_WITHIN_MS);
     await this.query(`alter system set synchronous_standby_names = '*'`);
     await this.query('select pg_reload_conf()');
-    await until(async () => {
-      const rows = await this.query<{ sync_state: string }>('select sync_state from pg_stat_replication');
-      return rows.some(({ sync_state }) => sync_state === 'sync');
-    }, 'the standby follows');
+    await until(follows('sync'), 'the standby follows', FOLLOWS_WITHIN_MS);
   }
 }

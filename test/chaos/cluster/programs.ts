@@ -43,9 +43,14 @@ export async function asPostgres(program: string, args: readonly string[]): Prom
 /** Linux takes the ports of connections from 32768 on: there, one could take the port of a process that is just down. */
 const PORTS = { from: 20_000, to: 32_000 };
 
+/** Those that were given out and may not be in use yet. */
+const given = new Set<number>();
+
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(PORTS.from, PORTS.to);
+    if (given.has(port)) continue;
+    given.add(port);
     const server = createServer().listen(port, '127.0.0.1');
     try {
       await once(server, 'listening');

@@ -16,12 +16,18 @@ export interface Call {
   readonly body?: object | FormData;
   readonly headers?: Readonly<Record<string, string>>;
   readonly service?: Service;
+  /** For an answer that waits for a run's end. */
+  readonly withinMs?: number;
+  /** Ends the request, as a customer who leaves does. */
+  readonly signal?: AbortSignal;
 }
 
-/** Nothing may take longer, whatever breaks: the longest fault is far shorter. */
+/** No answer may take longer, whatever breaks, unless it waits for the end of a run, whose process may have died: the longest fault is far shorter. */
 const ANSWER_WITHIN_MS = 75_000;
 /** An honest customer gives up then, and the service has failed it. */
 export const PATIENCE_MS = 180_000;
+/** In which a run is ended whose process died. */
+const TAKEN_OVER_WITHIN_MS = 60_000;
 const PASSING = [409, 429, 502, 503, 504];
 
 /** The connection broke, or none was made. */
@@ -55,6 +61,12 @@ export class Api {
     return generation?.build !== this.build;
   }
 
+  /** Whether who has waited since `began` may give up: a run outlives the process that dies only once the database has been there for a while. */
+  isOver(began: number): boolean {
+    const databaseIsBack = this.outages.lastSince(began, ['PostgreSQL']) + TAKEN_OVER_WITHIN_MS;
+    return performance.now() > Math.max(began + PATIENCE_MS, databaseIsBack);
+  }
+
   /** The newest faults, and what the processes have logged about a run. */
   circumstances(runId: string): Readonly<Record<string, unknown>> {
     const logged = this.services.flatMap((service) => service.logged((line) => line.includes(runId)));
@@ -70,7 +82,8 @@ export class Api {
   }
 
   /** @throws Broken */
-  async send(method: string, path: string, { body, headers = {}, service = this.any() }: Call = {}): Promise<Response> {
+  async send(method: string, path: string, call: Call = {}): Promise<Response> {
+    const { body, headers = {}, service = this.any(), withinMs = ANSWER_WITHIN_MS, signal } = call;
     const isJson = body !== undefined && !(body instanceof FormData);
     const began = performance.now();
     try {
@@ -82,13 +95,13 @@ export class Api {
           ...headers,
         },
         ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
-        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+        signal: AbortSignal.any([AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])]),
       });
       this.count(String(response.status));
       return response;
     } catch (error) {
-      if (performance.now() - began >= ANSWER_WITHIN_MS - 1000)
-        this.findings.add('silence', `${method} ${path} had no answer in ${ANSWER_WITHIN_MS / 1000} s`, {
+      if (performance.now() - began >= withinMs - 1000)
+        this.findings.add('silence', `${method} ${path} had no answer in ${withinMs / 1000} s`, {
           replica: service.name,
           log: service.generation?.log,
         });
@@ -100,6 +113,8 @@ export class Api {
   /** @throws Broken */
   async ask<Body>(method: string, path: string, call: Call = {}): Promise<Answer<Body>> {
     const service = call.service ?? this.any();
+    // A deploy may replace the process before its answer is judged.
+    const isFormer = this.isFormer(service);
     const response = await this.send(method, path, { ...call, service });
     let text: string;
     try {
@@ -114,7 +129,8 @@ export class Api {
       retryAfterMs: Number(headers.get('retry-after') ?? 0) * 1000,
       replica: service.name,
     };
-    this.checkStatus(method, path, answer, headers.get('x-request-id'), service);
+    const request = headers.get('x-request-id');
+    if (!isFormer) this.checkStatus(method, path, answer, { request, log: service.generation?.log });
     return answer;
   }
 
@@ -143,11 +159,10 @@ export class Api {
     this.statuses[status] = (this.statuses[status] ?? 0) + 1;
   }
 
-  private checkStatus(method: string, path: string, answer: Answer, request: string | null, service: Service): void {
-    const { status, body } = answer;
+  private checkStatus(method: string, path: string, { status, body }: Answer, where: object): void {
     // The 500 of a run whose process died is judged by who knows the run.
-    if (status !== 500 || path.endsWith('/runs') || this.isFormer(service)) return;
-    this.findings.add('500', `${method} ${path} answered 500`, { request, body, log: service.generation?.log });
+    if (status !== 500 || path.endsWith('/runs')) return;
+    this.findings.add('500', `${method} ${path} answered 500`, { ...where, body });
   }
 }
 

@@ -49,7 +49,7 @@ export class Turns {
     const key = randomUUID();
     const began = performance.now();
     const seen: string[] = [];
-    while (performance.now() < began + PATIENCE_MS) {
+    while (!this.api.isOver(began)) {
       const result = await this.attempt(request, key, seen);
       const runId = result ?? (await this.find(request).catch(() => undefined));
       if (runId !== undefined) return this.judged(request, await this.ended(request, runId), { seen, began });
@@ -114,6 +114,7 @@ export class Turns {
       body: sent,
       service,
       headers: { 'idempotency-key': key },
+      ...(mode !== 'background' && { withinMs: PATIENCE_MS }),
     });
     if (answer.status === 200 || answer.status === 202) {
       turn.accepted = true;
@@ -141,15 +142,18 @@ export class Turns {
 
   private async stream(request: Request, key: string, service: Service, seen: string[]): Promise<string | undefined> {
     const { thread, turn, body } = request;
+    const isFormer = this.api.isFormer(service);
+    const leaving = new AbortController();
     const response = await this.api.send('POST', `/v1/threads/${thread.id}/runs/stream`, {
       body,
       service,
+      signal: leaving.signal,
       headers: { 'idempotency-key': key },
     });
     if (response.status !== 200) {
       const text = await response.text().catch(() => '');
       const retryAfterMs = Number(response.headers.get('retry-after') ?? 0) * 1000;
-      if (response.status === 500 && !this.api.isFormer(service))
+      if (response.status === 500 && !isFormer)
         this.api.findings.add('500', 'A stream was refused with 500', {
           ...evidence(request),
           text,
@@ -158,10 +162,10 @@ export class Turns {
       return this.refused(thread, { status: response.status, body: text, retryAfterMs, replica: service.name }, seen);
     }
     const stream = new RunStream(this.api);
-    const beside = new Beside(this.api, request, stream, service);
+    const beside = new Beside(this.api, request, stream, { service, leaving });
     const reading = await stream.read(response, service, () => {
       turn.accepted = true;
-      beside.seen(response);
+      beside.seen();
     });
     if (reading === 'silent') this.silent(request, stream, service);
     if (stream.runId === undefined) return undefined;
@@ -173,14 +177,15 @@ export class Turns {
 
   /** @returns once the stream has ended, or can no longer be joined */
   private async rejoinToTheEnd(request: Request, stream: RunStream, last: Service): Promise<void> {
-    const deadline = performance.now() + PATIENCE_MS;
+    const began = performance.now();
     for (let service = this.api.other(last); !stream.hasEnded; service = this.random.of(this.api.services)) {
+      const isFormer = this.api.isFormer(service);
       const result = await stream.rejoin(request.thread.id, service);
       if (result === 'ended' || result === 410) return;
       if (result === 'silent') this.silent(request, stream, service);
       const where = { ...evidence(request), run: stream.runId, result };
-      const isRefused = typeof result === 'number' && ![429, 502, 503, 504].includes(result);
-      if (isRefused || performance.now() > deadline) {
+      const isPassing = typeof result !== 'number' || [429, 502, 503, 504, ...(isFormer ? [500] : [])].includes(result);
+      if (!isPassing || this.api.isOver(began)) {
         this.api.findings.add('stream', 'A run under way could not be joined to its end', where);
         return;
       }
@@ -245,8 +250,8 @@ export class Turns {
   /** Waits for the run's end. */
   private async ended(request: Request, runId: string): Promise<Outcome> {
     const { thread, turn } = request;
-    const deadline = performance.now() + PATIENCE_MS;
-    while (performance.now() < deadline) {
+    const began = performance.now();
+    while (!this.api.isOver(began)) {
       const { status, body } = await this.api.until<RunAnswer>('GET', `/v1/threads/${thread.id}/runs/${runId}`);
       if (status !== 200) {
         this.api.findings.add('lost-run', `An acknowledged run cannot be read: ${status}`, {
@@ -275,23 +280,31 @@ class Beside {
   private readonly request: Request;
   private readonly stream: RunStream;
   private readonly service: Service;
+  private readonly leaving: AbortController;
   private work: Promise<void> | undefined;
   private follower: RunStream | undefined;
 
-  constructor(api: Api, request: Request, stream: RunStream, service: Service) {
+  constructor(
+    api: Api,
+    request: Request,
+    stream: RunStream,
+    { service, leaving }: { readonly service: Service; readonly leaving: AbortController },
+  ) {
     this.api = api;
     this.request = request;
     this.stream = stream;
     this.service = service;
+    this.leaving = leaving;
   }
 
-  seen(response: Response): void {
+  seen(): void {
     if (this.work || this.stream.events.length < EARLY || this.stream.hasEnded) return;
     switch (this.request.beside) {
       case 'nothing':
         return;
       case 'leave':
-        this.work = response.body?.cancel().catch(() => undefined) ?? Promise.resolve();
+        this.work = Promise.resolve();
+        this.leaving.abort();
         return;
       case 'cancel':
         this.work = this.cancel();
@@ -316,7 +329,8 @@ class Beside {
         'A follower on the other replica was told that a run failed which succeeded',
         where,
       );
-    if (finished && follower.last?.type === 'RUN_FINISHED' && follower.text !== stream.text)
+    const isSame = stream.fromDatabase ? follower.text.startsWith(stream.text) : follower.text === stream.text;
+    if (finished && follower.last?.type === 'RUN_FINISHED' && !isSame)
       this.api.findings.add('follower', 'A follower on the other replica read another text', {
         ...where,
         text: follower.text,
@@ -327,7 +341,7 @@ class Beside {
     const { thread } = this.request;
     const began = performance.now();
     const path = `/v1/threads/${thread.id}/runs/${this.stream.runId ?? ''}/cancel`;
-    await this.api.until('POST', path).catch(() => undefined);
+    await this.api.until('POST', path, { withinMs: PATIENCE_MS }).catch(() => undefined);
     const ended = (): void => void cancelledAfterMs.push(Math.round(performance.now() - began));
     const deadline = performance.now() + 60_000;
     while (!this.stream.hasEnded && performance.now() < deadline) await sleep(20);
