@@ -56,6 +56,7 @@ function ownSchemas(app: NestFastifyApplication): DocumentedSchemas {
 function observe(raw: ServerResponse, schemas: DocumentedSchemas, route: string): void {
   const [writeHead, write, end] = [raw.writeHead.bind(raw), raw.write.bind(raw), raw.end.bind(raw)];
   let headers = new Headers();
+  let written = '';
   const events = new SentEvents((data) => {
     const complaint = schemas.wrongEvent(route, raw.statusCode, data);
     if (complaint !== undefined) complaints.push(`${route}, event: ${complaint} ${data.slice(0, 300)}`);
@@ -69,11 +70,13 @@ function observe(raw: ServerResponse, schemas: DocumentedSchemas, route: string)
   };
   raw.write = (...parameters: unknown[]) => {
     if (isStream(headers)) events.take(parameters[0]);
+    // A refused body is answered before its end has come, and the answer is ended then.
+    else if (isOf(headers, 'application/json')) written += textOf(parameters[0]);
     return Reflect.apply(write, undefined, parameters) as boolean;
   };
   raw.end = (...parameters: unknown[]) => {
     const [body] = parameters;
-    const text = typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : '';
+    const text = written + textOf(body);
     if (isStream(headers)) events.take(body);
     // A second call, and one after the client has left, send nothing.
     else if (!raw.writableEnded && raw.socket?.destroyed === false)
@@ -89,11 +92,14 @@ class SentEvents {
   constructor(private readonly complain: (data: string) => void) {}
 
   take(chunk: unknown): void {
-    const text = typeof chunk === 'string' || Buffer.isBuffer(chunk) ? String(chunk) : '';
-    const blocks = `${this.pending}${text}`.split('\n\n');
+    const blocks = `${this.pending}${textOf(chunk)}`.split('\n\n');
     this.pending = blocks.pop() ?? '';
     for (const { data } of blocks.flatMap((block) => parseEvent(block) ?? [])) this.complain(data);
   }
+}
+
+function textOf(chunk: unknown): string {
+  return typeof chunk === 'string' || Buffer.isBuffer(chunk) ? String(chunk) : '';
 }
 
 function report(schemas: DocumentedSchemas, route: string, status: number, headers: Headers, text: string): void {
@@ -111,5 +117,9 @@ function headersOf(headers: object): Headers {
 }
 
 function isStream(headers: Headers): boolean {
-  return headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  return isOf(headers, 'text/event-stream');
+}
+
+function isOf(headers: Headers, type: string): boolean {
+  return headers.get('content-type')?.startsWith(type) ?? false;
 }
