@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 
 /** Below those that systems give out by themselves, to servers and to the near ends of connections alike. */
 const FIRST = 20_000;
@@ -16,5 +16,21 @@ export async function listenToLastingPort(server: Server): Promise<number> {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     }
+  }
+}
+
+/** Those that were given out and may not be in use yet. */
+const given = new Set<number>();
+
+/** A port for a program that is started later, and may be stopped and started again there. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const server = createServer();
+    const port = await listenToLastingPort(server);
+    server.close();
+    await once(server, 'close');
+    if (given.has(port)) continue;
+    given.add(port);
+    return port;
   }
 }

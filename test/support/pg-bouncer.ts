@@ -1,7 +1,8 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, ServerProgram } from './server-program.js';
+import { freePort } from './lasting-port.js';
+import { ServerProgram } from './server-program.js';
 
 /** The program of Debian's package; another one by `PGBOUNCER`. */
 const PROGRAM = process.env['PGBOUNCER'] ?? '/usr/sbin/pgbouncer';

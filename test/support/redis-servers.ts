@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { freePort, ServerProgram } from './server-program.js';
+import { freePort } from './lasting-port.js';
+import { ServerProgram } from './server-program.js';
 import { until } from './until.js';
 
 const MASTER = 'main';

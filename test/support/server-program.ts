@@ -1,17 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
-import { listenToLastingPort } from './lasting-port.js';
+import { connect } from 'node:net';
 import { until } from './until.js';
-
-/** A port that is free, also after the program that gets it was stopped. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listenToLastingPort(server);
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** A server of another maker that a test starts for itself, and stops. */
 export class ServerProgram {

@@ -14,22 +14,22 @@ const DIRECT: ServerRoute = { isPooled: false, keepsPrepared: true };
 /** PostgreSQL tells each connection the id of its process; a pooler makes one up. Rejects if the server cannot be used. */
 export function findRoute(config: ClientConfig): Promise<ServerRoute> {
   return connected(config, async (client: Client & { readonly processID?: number | null }) => {
-    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-    if (rows[0]?.pid === client.processID) return DIRECT;
+    if ((await serverProcessOf(client)) === client.processID) return DIRECT;
     return { isPooled: true, keepsPrepared: await renamesStatements(client) };
   });
 }
 
 /** Whether a client is given the connection of another one that is between two transactions. Rejects if the server cannot be used. */
 export function sharesConnections(config: ClientConfig): Promise<boolean> {
-  const processOf = async (client: Client): Promise<number | undefined> => {
-    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-    return rows[0]?.pid;
-  };
   return connected(config, async (idle) => {
-    const process = await processOf(idle);
-    return connected(config, async (other) => (await processOf(other)) === process);
+    const process = await serverProcessOf(idle);
+    return connected(config, async (other) => (await serverProcessOf(other)) === process);
   });
+}
+
+async function serverProcessOf(client: Client): Promise<number | undefined> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]?.pid;
 }
 
 /** Whether two addresses lead to one database: each server lists only the locks of its own. Rejects if the first cannot be used. */

@@ -2,7 +2,8 @@ import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { until } from '../until.ts';
-import { asPostgres, freePort, type Programs } from './programs.ts';
+import { freePort } from '../../support/lasting-port.ts';
+import { asPostgres, type Programs } from './programs.ts';
 import { Proxy } from './proxy.ts';
 
 interface Node {

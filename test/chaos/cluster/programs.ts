@@ -1,8 +1,5 @@
 import { execFile } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -38,27 +35,4 @@ export async function asPostgres(program: string, args: readonly string[]): Prom
   const [command = '', ...rest] = line;
   const { stdout } = await run(command, rest, { cwd: '/' });
   return stdout;
-}
-
-/** Linux takes the ports of connections from 32768 on: there, one could take the port of a process that is just down. */
-const PORTS = { from: 20_000, to: 32_000 };
-
-/** Those that were given out and may not be in use yet. */
-const given = new Set<number>();
-
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(PORTS.from, PORTS.to);
-    if (given.has(port)) continue;
-    given.add(port);
-    const server = createServer().listen(port, '127.0.0.1');
-    try {
-      await once(server, 'listening');
-    } catch {
-      continue;
-    }
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
 }

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { until } from '../until.ts';
-import { freePort, type Programs } from './programs.ts';
+import { freePort } from '../../support/lasting-port.ts';
+import type { Programs } from './programs.ts';
 import { Proxy } from './proxy.ts';
 
 interface Node {

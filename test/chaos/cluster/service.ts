@@ -17,7 +17,7 @@ const MIGRATED = 'The database was brought up to date';
 /** A worker has no port to ask. */
 const WORKER_READY = 'The worker is ready';
 const GIVE_UP_MS = 120_000;
-/** Of a log, in what is told of a finding. */
+/** A finding shows so many of the newest lines of a log. */
 const LINES = 8;
 const LINE_LENGTH = 1000;
 

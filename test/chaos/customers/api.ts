@@ -166,5 +166,5 @@ export class Api {
   }
 }
 
-/** It was noted as a finding, and the customer goes on with something else. */
+/** The API has added a finding. The customer drops the request and continues with another. */
 export class Unresolved extends Error {}

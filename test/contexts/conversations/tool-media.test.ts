@@ -1,10 +1,10 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { RunRepository } from '../../../src/conversations/persistence/run.repository.js';
-import { DatabaseUnavailable } from '../../../src/platform/database/index.js';
 import type { ToolResult } from '../../../src/conversations/index.js';
 import { AttachmentMemory } from '../../../src/files/index.js';
 import { approve, NotingTool } from '../../support/approvals.js';
 import { useService } from '../../support/harness.js';
+import { loseNextAnswer } from '../../support/lost-answer.js';
 import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { answers, calls, type ModelScript, refuses, says } from '../../support/scripted-models.js';
 import { during, scriptedRuns, tool } from '../../support/scripted-runs.js';
@@ -148,13 +148,8 @@ describe('the media of a result', () => {
       );
       const { interrupts } = (await talk.run('Show me, then pay')).body;
       const runs = service.app.get(RunRepository, { strict: false });
-      const execute = runs[lost].bind(runs) as (...given: unknown[]) => Promise<never>;
-      const spy = jest.spyOn(runs, lost).mockImplementationOnce(async (...given: unknown[]) => {
-        await execute(...given);
-        throw new DatabaseUnavailable(new Error('The answer was lost'));
-      });
+      loseNextAnswer(runs, lost);
       expect(await talk.resume(...interrupts.map(approve))).toMatchObject({ body: { run: { status: 'completed' } } });
-      spy.mockRestore();
       expect(sentResults(lastBody())[0]).toMatchObject({ text: 'A chart and a report.', media: SHOWN });
       expect(JSON.stringify(await talk.storedRows())).not.toMatch(CANARY);
     },

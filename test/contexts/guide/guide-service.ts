@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CAPABILITIES } from '../../../src/access/index.js';
 import { callService } from '../../../src/platform/operator/operator-line.js';
+import { freePort } from '../../support/lasting-port.js';
 import { DriveServer, keyFile } from '../../support/drive-server.js';
 import { RunningService } from '../../support/harness.js';
 import { type ProcessOptions, ServiceProcess } from '../../support/service-process.js';
@@ -100,15 +98,6 @@ async function driveWithHandbook(): Promise<DriveServer> {
   const drive = await DriveServer.start();
   drive.add({ id: 'handbook', name: 'Handbook', mimeType: 'text/plain', content: 'The workshop opens at nine.' });
   return drive;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function operate(dataDir: string, line: readonly string[]): Promise<object> {

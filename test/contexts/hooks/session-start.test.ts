@@ -5,6 +5,7 @@ import { breaksOffAfter, calls, refuses, says } from '../../support/scripted-mod
 import { Talk, type TraceView } from '../../support/talk.js';
 import { connect, customServer, removeIntegration } from '../../support/tool-integrations.js';
 import { type ServedTool, ToolServer } from '../../support/tool-server.js';
+import { loseNextAnswer } from '../../support/lost-answer.js';
 import { until } from '../../support/until.js';
 import { group, setHooks, useHookServer, useHookService } from './support.js';
 import { sentSystem } from '../../support/sent-system.js';
@@ -97,15 +98,10 @@ describe('the session-start hook', () => {
     async (lost) => {
       const talk = await talkWithHook();
       const sessions = service.app.get(ThreadSessionRepository, { strict: false });
-      const execute = sessions[lost].bind(sessions) as (...given: unknown[]) => Promise<never>;
-      const spy = jest.spyOn(sessions, lost).mockImplementationOnce(async (...given: unknown[]) => {
-        await execute(...given);
-        throw new DatabaseUnavailable(new Error('The answer was lost'));
-      });
+      loseNextAnswer(sessions, lost);
       service.models.always(says('Hello'));
       expect((await talk.run('Hi')).body).toMatchObject({ run: { status: 'completed' } });
       await talk.run('And now?');
-      spy.mockRestore();
       expect(server.calls).toHaveLength(1);
       expect(prompts()).toEqual(Array(2).fill('You are kind.\n\n## Profile\n\nThe user is a pilot.'));
     },
